@@ -1,0 +1,136 @@
+"""The family of methods that maximise the dual exactly over one coordinate at a time: SDCA and its samplings.
+
+    z = <a_i, x>,  x = grad g*(-u);     y_i <- c_i prox_conj(y_i / c_i, z, lam n / R_i^2);     u += dy_i a_i / n
+
+(The AdaSDCA paper's alpha is -y, its w is x, its v_i is R_i^2, its lam g is our g.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlery._compile import kernel
+from saddlery.algorithms._protocol import DUAL, RESYNC, SCALAR, SEPARABLE, STRONG, Need, State, bias_column, live
+from saddlery.data.rows import U, ahead
+from saddlery.kernels.dual import DualStep, coordinates, gather
+from saddlery.problem import Problem
+from saddlery.sampling import Replay
+from saddlery.terms._verbs import grad, grad_conj
+
+Array = NDArray[Any]
+
+ENOUGH = 1e15  # a dual step for empty rows: all the way, up to rounding
+
+
+@dataclass(frozen=True)
+class DualAscent:
+    """Parameters of every member.
+
+    Parameters
+    ----------
+    sampler : Sampler, optional
+        Replaces the method's own draws.
+    """
+
+    sampler: Any = None
+    needs: ClassVar[tuple[Need, ...]] = (STRONG, SEPARABLE, SCALAR, DUAL)
+
+    @property
+    def replay(self) -> Replay | None:
+        """The draws to be played, if any."""
+        return self.sampler if isinstance(self.sampler, Replay) else None
+
+    def draws(self, problem: Problem, state: State, rng: np.random.Generator, rows: Array) -> Array:
+        """The rows of the next epoch, one after the other."""
+        raise TypeError(f"{type(self).__name__} does not say which rows it draws")
+
+    def init(self, problem: Problem, x: Array, y: Array) -> State:
+        """Start from any y; x follows from it, but for the intercept, which is taken from x."""
+        dual = problem.flat(y)
+        s, (_, x0) = bias_column(problem), problem.unpack(x)
+        extra = np.array([s, x0[0], s * dual.sum() / problem.n, 1.0 / problem.lam])
+        return State(np.array(x, dtype=np.float64), dual, {"u": problem.coupling.force(dual), "extra": extra})
+
+    def epoch(self, problem: Problem, state: State, rng: np.random.Generator) -> State:
+        """n draws, or all the draws of a replay."""
+        if self.replay is not None:
+            order = self.replay.table(problem.n)
+            order = order[order >= 0]
+        else:
+            order = self.draws(problem, state, rng, live(problem))
+        self.move(problem, state, order)
+        state.passes += order.size / live(problem).size
+        self.finish(problem, state)
+        return state
+
+    def move(self, problem: Problem, state: State, order: Array) -> None:
+        """Maximise over the coordinates of `order`, one after the other."""
+        memory = state.memory
+        coordinates(
+            problem.coupling.lines, self.role(problem), order, state.y, memory["u"], self.sizes(problem, state), memory["extra"]
+        )
+
+    def finish(self, problem: Problem, state: State) -> None:
+        """End an epoch: let the intercept's offset follow it, and keep u honest."""
+        memory = state.memory
+        extra = memory["extra"]
+        if problem.intercept and np.isfinite(extra).all():
+            extra[1] -= extra[0] * extra[2] * extra[3]  # k <- x0 = k - s u0 / lam: see `bias_column`
+        state.epoch += 1
+        if state.epoch % RESYNC == 0:
+            memory["u"][:] = problem.coupling.force(state.y)
+            extra[2] = extra[0] * state.y.sum() / problem.n
+
+    def role(self, problem: Problem) -> DualStep:
+        """What the kernel does with a row."""
+        return DualStep(problem.f, problem.g, problem.b, problem.c)
+
+    def squares(self, problem: Problem) -> Array:
+        """v_i = R_i^2, the intercept's column included."""
+        return np.asarray(problem.squares + problem.c * bias_column(problem) ** 2)
+
+    def sizes(self, problem: Problem, state: State) -> Array:
+        """sigma_i = lam n / R_i^2: with it the dual step is the exact maximiser."""
+        if "sizes" not in state.scratch:
+            squares = self.squares(problem)
+            empty = squares == 0.0
+            state.scratch["sizes"] = np.where(empty, ENOUGH, problem.lam * problem.n / np.where(empty, 1.0, squares))
+        sizes: Array = state.scratch["sizes"]
+        return sizes
+
+    def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]:
+        """x = grad g*(-u), and y."""
+        memory = state.memory
+        x = np.empty(problem.d)
+        respond_all(problem.g, memory["u"], x)
+        s, k, u0, inverse = memory["extra"]
+        state.x = problem.pack(x, np.array([k - s * u0 * inverse]))
+        return state.x, state.y
+
+    def residues(self, problem: Problem, state: State) -> Array:
+        """abs(kappa_i) of every row: f'(<a_i, x>) - y_i, in the scale in which gamma is uniform under weights."""
+        out = np.zeros(problem.n)
+        residues(problem.coupling.lines, self.role(problem), state.y, state.memory["u"], state.memory["extra"], out)
+        return out
+
+
+@kernel
+def respond_all(g: Any, u: Array, x: Array) -> None:
+    """x = grad g*(-u)."""
+    for j in range(U(x.shape[0])):
+        x[j] = grad_conj(g, -u[j])
+
+
+@kernel
+def residues(lines: Any, role: Any, y: Array, w: Array, extra: Array, out: Array) -> None:
+    """out_i = |c_i f'(z_i) - y_i| / sqrt(c_i)."""
+    for i in range(U(out.shape[0])):
+        ahead(lines, min(i + U(2), U(out.shape[0] - 1)))
+        c = role.c[i]
+        if c > 0.0:
+            z = gather(lines, i, role, w, extra) - extra[0] * extra[2] * extra[3] + extra[1]
+            out[i] = abs(c * grad(role.f, z, role.b[i]) - y[i]) / np.sqrt(c)

@@ -1,0 +1,140 @@
+"""What an algorithm is: a frozen record of parameters, what it needs, and one epoch. No loop, no tolerance, no print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlery.problem import Problem
+from saddlery.sampling import Replay
+from saddlery.steps import Scale
+from saddlery.terms import _verbs
+from saddlery.terms._sums import Single
+
+Array = NDArray[Any]
+
+
+@dataclass
+class State:
+    """All that a method remembers: hand it back and it goes on as if it had never stopped.
+
+    Attributes
+    ----------
+    x, y : the last iterate, in a user's shape (brought up to date by ``Algorithm.iterate``).
+    memory : the method's own arrays, by name.
+    epoch, passes : epochs made, and passes over the data that they cost.
+    random : state of the generator of random numbers.
+    method : name of the method that this is the state of.
+    scratch : what can be made again from the problem and the parameters (step rules, tables); not part of the state.
+    """
+
+    x: Array
+    y: Array
+    memory: dict[str, Array]
+    epoch: int = 0
+    passes: float = 0.0
+    random: dict[str, Any] = field(default_factory=dict)
+    method: str = ""
+    scratch: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Need:
+    """A condition on a problem, and the sentence that says what is missing."""
+
+    holds: Callable[[Problem], bool]
+    missing: Callable[[Problem], str]
+
+
+SMOOTH = Need(
+    lambda p: p.gamma > 0.0,
+    lambda p: f"a smooth loss (gamma > 0), but {type(p.f).__name__} has gamma = 0 (if yours is smooth, give it a method smoothness)",
+)
+STRONG = Need(
+    lambda p: p.lam > 0.0,
+    lambda p: f"a strongly convex penalty (lam > 0), but {type(p.g).__name__} has lam = 0",
+)
+SEPARABLE = Need(
+    lambda p: _verbs.separable(p.g),
+    lambda p: f"a penalty that is a sum over coordinates, but {type(p.g).__name__} is not",
+)
+SCALAR = Need(
+    lambda p: isinstance(p.coupling.blocks, Single),
+    lambda p: "one prediction for each row, but this problem has blocks",
+)
+DUAL = Need(
+    lambda p: hasattr(p.f, "prox_conj") or hasattr(p.f, "prox_conj_block"),
+    lambda p: f"a loss with prox_conj(self, y0, z, sigma, b), but {type(p.f).__name__} has none",
+)
+LINEAR = Need(
+    lambda p: _verbs.affine(p.g),
+    lambda p: f"the penalty L2, whose prox is linear, but found {type(p.g).__name__}",
+)
+CERTIFIED = Need(
+    lambda p: p.lam > 0.0 or _has_bound(p),
+    lambda p: f"a problem whose answer can be certified, but with {type(p.g).__name__} and {type(p.f).__name__} no bound is known",
+)
+
+
+def _has_bound(p: Problem) -> bool:
+    if not _verbs.separable(p.g):
+        return True
+    low, high = _verbs.reach(p.g)
+    return not (low == high == 0.0) or p.curvature > 0.0
+
+
+class Algorithm(Protocol):
+    """A frozen record of parameters with these names."""
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    proved: ClassVar[str]
+    cost: ClassVar[str]
+    needs: ClassVar[tuple[Need, ...]]
+
+    @property
+    def replay(self) -> Replay | None: ...
+
+    def init(self, problem: Problem, x: Array, y: Array) -> State: ...
+
+    def epoch(self, problem: Problem, state: State, rng: np.random.Generator) -> State: ...
+
+    def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]: ...
+
+
+def missing(algorithm: Algorithm, problem: Problem) -> list[str]:
+    """What the algorithm needs and the problem lacks."""
+    return [need.missing(problem) for need in algorithm.needs if not need.holds(problem)]
+
+
+RESYNC = 50  # epochs after which sums that are updated step by step are made anew, so that rounding cannot build up
+
+
+def live(problem: Problem) -> Array:
+    """Blocks of positive weight: the only ones that are ever drawn."""
+    return np.flatnonzero(problem.c > 0.0)
+
+
+def bias_column(problem: Problem) -> float:
+    """The entry s of the column that stands for an intercept; 0 where there is none.
+
+    Every method treats an unpenalised intercept in one way, an outer proximal term: x0 = s x' + k, where x' carries the
+    penalty lam/2 x'^2 and the offset k follows x0 (`k <- x0, x' <- 0` after an epoch), so that at the end nothing is
+    penalised. s is the root mean square of the row norms: a column like the others. A heuristic; the certificate is
+    that of the original problem.
+    """
+    if not problem.intercept:
+        return 0.0
+    mean = float((problem.squares @ np.ones(problem.n)) / problem.n)
+    return float(np.sqrt(mean)) if mean > 0.0 else 1.0
+
+
+def scale_of(problem: Problem, rows: Array) -> Scale:
+    """The numbers that steps depend on, over the live rows."""
+    share = rows.size / problem.n
+    squares = (problem.squares + problem.c * bias_column(problem) ** 2) * share
+    return Scale(rows.size, problem.lam, problem.gamma, np.sqrt(squares), share)

@@ -1,0 +1,219 @@
+"""How far a point is from the best there is: a bound, or nothing.
+
+For any x and any dual feasible y, P(x) - P* <= P(x) - D(y). The gap is computed on the original problem from a
+repaired dual point, as a sum of nonnegative terms,
+
+    P(x) - D(y) = (1/n) sum_i c_i FY(z_i, y_i / c_i) + [ g(x) + g*(-u) + <x, u> ],   z = A x + x0,  u = A'y / n,
+
+each a Fenchel-Young inequality, so that it has no cancellation floor. Repairs, each of which leaves an optimal y alone:
+
+1. y_i / c_i is moved to where f* is finite.
+2. Intercept: sum_i y_i = 0 by scaling down the heavier sign (for classes: each class by the stationary distribution
+   of the Markov chain that the class sums make).
+3. g* finite only on an interval (lam = 0, l1): y is scaled down until u is in it. Finite only on a half line
+   (lam = 0, x >= 0): y is moved along W A w, W the room that each y_i has in its interval, until u is in it.
+4. g* finite only at 0 (no penalty): no finite gap. Where f is delta-strongly convex and A has full column rank and few
+   columns, P is mu-strongly convex with mu = delta lambda_min(A'CA) / n, and P(x) - P* <= |grad P(x)|^2 / (2 mu):
+   kind "strong".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlery.problem import Problem
+from saddlery.terms import _verbs
+from saddlery.terms._sums import Single, feasible, rooms
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """P(x) is at most `gap` above the minimum.
+
+    Attributes
+    ----------
+    primal : P(x).
+    dual : primal - gap, a lower bound of the minimum. Minus infinity where there is no bound.
+    gap : bound of P(x) - P*; infinite where there is none.
+    relative_gap : gap / P(0), or, where P(0) is not finite and positive, gap / max(|primal|, |dual|).
+    kind : "exact" (a dual point), "strong" (a proven modulus of P), "none" (no bound).
+    local_gap : a figure that is not a bound, for kind "none"; NaN elsewhere.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    kind: str = "exact"
+    local_gap: float = math.nan
+
+    def __str__(self) -> str:
+        if not math.isfinite(self.gap):
+            return f"no bound: objective {self.primal:.10g}, no finite dual value"
+        return (
+            f"objective {self.primal:.10g} is at most {self.gap:.2e} above the minimum "
+            f"(relative gap {self.relative_gap:.2e}, {self.kind})"
+        )
+
+
+class Certified(NamedTuple):
+    """A certificate and the points that it is about: x, and the repaired dual point y, both in a user's shape."""
+
+    certificate: Certificate
+    x: Array
+    y: Array
+
+
+def certify(problem: Problem, x: Any, y: Any) -> Certified:
+    """The certificate of x and y. Nothing about y is trusted: it is repaired here."""
+    flat, x0 = problem.unpack(x)
+    dual = problem.flat(y)
+    feasible(problem.coupling.blocks, problem.f, dual, problem.b, problem.c)
+    if problem.intercept:
+        _balance(problem, dual)
+    z, u = problem.coupling.both(flat, dual)
+    if problem.intercept:
+        z += np.tile(x0, z.size // problem.q)
+    dual, u = _into_reach(problem, dual, u, flat) or (dual, u)
+    losses, conjugates, loss_gap = problem.losses(z, dual)
+    value, conjugate, penalty_gap = problem.penalty(flat, -u)
+    primal = losses + value
+    made = _certificate(problem, primal, -conjugates - conjugate, loss_gap + penalty_gap)
+    if not math.isfinite(made.gap) and math.isfinite(primal):
+        made = _strong(problem, z, primal) or made
+    return Certified(made, problem.pack(flat, x0), dual.reshape(problem.y_shape))
+
+
+def relative(problem: Problem, primal: float, gap: float) -> float:
+    """The gap in units of P(0), or of the larger of the two objective values."""
+    if gap == 0.0 or not math.isfinite(gap):
+        return gap
+    return gap / (problem.scale or max(abs(primal), abs(primal - gap)))
+
+
+def _certificate(problem: Problem, primal: float, dual: float, gap: float, kind: str = "exact") -> Certificate:
+    if math.isnan(primal) or math.isnan(gap):
+        return Certificate(primal, -math.inf, math.inf, math.inf, "none")
+    if not math.isfinite(gap):
+        return Certificate(primal, -math.inf, math.inf, math.inf, "none")
+    rounding = 1e-10 * (abs(primal) + abs(dual) + gap)
+    if primal - dual < -rounding:
+        raise ValueError(
+            f"the gap is negative: primal {primal!r}, dual {dual!r}. This cannot be for convex terms: conj of "
+            f"{type(problem.f).__name__} or {type(problem.g).__name__} is not the conjugate of value"
+        )
+    return Certificate(primal, primal - gap, gap, relative(problem, primal, gap), kind)
+
+
+# ---- repairs -----------------------------------------------------------------------------------------------------
+
+
+def _balance(problem: Problem, y: Array) -> None:
+    """Make every output's y sum to 0, in place, by scaling within the (star-shaped) domain of f*."""
+    if isinstance(problem.coupling.blocks, Single):
+        up, down = float(y[y > 0.0].sum()), -float(y[y < 0.0].sum())
+        heavy = y > 0.0 if up > down else y < 0.0
+        y[heavy] *= min(up, down) / max(up, down, 1e-300)
+        return
+    classes, labels = problem.q, problem.b.astype(np.int64)
+    rows = y.reshape(-1, classes)
+    flow = np.zeros((classes, classes))
+    np.add.at(flow, labels, rows)
+    shares = _stationary(flow)
+    rows *= (shares / max(shares.max(), 1e-300))[labels, None]
+
+
+def _stationary(flow: Array) -> Array:
+    """pi >= 0, not 0, with pi @ flow = 0 for a matrix of nonnegative off-diagonal entries whose rows sum to 0.
+
+    Elimination without subtractions (Grassmann, Taksar and Heyman), so that every entry is right to rounding.
+    """
+    G = np.maximum(flow, 0.0)
+    np.fill_diagonal(G, 0.0)
+    first = 0
+    for k in range(G.shape[0] - 1, 0, -1):
+        leaving = G[k, :k].sum()
+        if leaving == 0.0:  # k leads to none of 0 .. k-1
+            first = k
+            break
+        G[:k, k] /= leaving
+        G[:k, :k] += np.outer(G[:k, k], G[k, :k])
+        np.fill_diagonal(G[:k, :k], 0.0)
+    pi = np.zeros(G.shape[0])
+    pi[first] = 1.0
+    for k in range(first + 1, G.shape[0]):
+        pi[k] = pi[:k] @ G[:k, k]
+    return pi
+
+
+def _into_reach(problem: Problem, y: Array, u: Array, x: Array) -> tuple[Array, Array] | None:
+    """(y, u) moved to where g*(-u) is finite; None where it already is, or where no way is known."""
+    if not _verbs.separable(problem.g):
+        scale = float(problem.g.reach_scale(-u))
+    else:
+        low, high = _verbs.reach(problem.g)
+        if (low == 0.0) != (high == 0.0):
+            return _into_cone(problem, y, u, x, 1.0 if high == 0.0 else -1.0)
+        top, bottom = float((-u).max()), float((-u).min())
+        scale = min(1.0, high / top if top > high else 1.0, low / bottom if bottom < low else 1.0)
+    if scale == 1.0 or scale == 0.0:
+        return None
+    scale *= 1.0 - 1e-13  # inside, also when A'y is summed in another order
+    return y * scale, u * scale
+
+
+def _into_cone(problem: Problem, y: Array, u: Array, x: Array, sign: float) -> tuple[Array, Array] | None:
+    """Move y so that sign * u >= 0, by y + W A w with A'(W A w) / n = missing, solved by conjugate gradients.
+
+    A little more than what is missing is asked for, so that a solution right to a tenth will do.
+    """
+    missing = np.maximum(-sign * u, 0.0)
+    if not missing.any():
+        return None
+    coupling, support = problem.coupling, (missing > 0.0) | (x != 0.0)
+    aim = np.where(support, missing + 0.1 * missing.max(), 0.0)
+    room = np.zeros(coupling.m)
+    rooms(coupling.blocks, problem.f, y, problem.b, problem.c, room)
+
+    def normal(w: Array) -> Array:
+        return np.asarray(np.where(support, coupling.force(room * coupling.predictions(w)), 0.0))
+
+    w, residual = np.zeros(coupling.d), aim.copy()
+    direction, square = residual.copy(), float(residual @ residual)
+    for _ in range(50):
+        image = normal(direction)
+        step = square / max(float(direction @ image), 1e-300)
+        w += step * direction
+        residual -= step * image
+        last, square = square, float(residual @ residual)
+        if np.abs(residual).max() <= 0.05 * missing.max() or not math.isfinite(square):
+            break
+        direction = residual + square / last * direction
+    moved = y + sign * room * coupling.predictions(w)
+    kept = moved.copy()
+    feasible(coupling.blocks, problem.f, kept, problem.b, problem.c)
+    if problem.intercept:
+        _balance(problem, kept)
+    force = coupling.force(kept)
+    return (kept, force) if np.all(sign * force >= 0.0) else None
+
+
+# ---- no penalty, strongly convex loss ----------------------------------------------------------------------------
+
+
+def _strong(problem: Problem, z: Array, primal: float) -> Certificate | None:
+    """P* >= P(x) - |grad P(x)|^2 / (2 mu), where nothing is penalised."""
+    if problem.curvature == 0.0 or not _verbs.separable(problem.g) or _verbs.reach(problem.g) != (0.0, 0.0):
+        return None
+    y = problem.gradients(z)
+    slope = problem.coupling.force(y)
+    mean = float(y.mean()) if problem.intercept else 0.0
+    gap = (float(slope @ slope) + mean * mean) / (2.0 * problem.curvature)
+    return _certificate(problem, primal, primal - gap, gap, "strong")

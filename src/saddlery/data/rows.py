@@ -1,0 +1,295 @@
+"""One view of the rows of a matrix, dense or sparse, in memory or on disk.
+
+A kernel never knows how the data are stored. It asks for the stored entries of a row,
+
+    for k in range(*span(rows, i)):   j = column(rows, i, k);   a = entry(rows, i, k)
+
+or for the two operations that these make, ``dot`` and ``axpy``. A view holds the arrays that it was given: nothing is
+copied when rows are contiguous (dense C order, CSR; 32- or 64-bit indices; 32- or 64-bit floats; read-only;
+``numpy.memmap``). Other layouts are brought into one of these once, and ``Rows.copied`` says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from saddlery._compile import COMPILED, helper, kernel, verb
+
+Array = NDArray[Any]
+U = np.uint64  # an index cast to unsigned needs no test for negative values: half the time of a sparse loop
+
+
+class Dense(NamedTuple):
+    """Rows of a C-ordered array."""
+
+    X: Array
+
+    def span(self, i):
+        return U(0), U(self.X.shape[1])
+
+    def column(self, i, k):
+        return U(k)
+
+    def entry(self, i, k):
+        return self.X[i, k]
+
+    def ahead(self, i):
+        d = self.X.shape[1]
+        for k in range(0, d * self.X.itemsize, 64):
+            prefetch(self.X, i * d + k // self.X.itemsize)
+
+
+class Sparse(NamedTuple):
+    """Rows of a CSR matrix in canonical form."""
+
+    start: Array
+    columns: Array
+    values: Array
+
+    def span(self, i):
+        return U(self.start[i]), U(self.start[i + U(1)])
+
+    def column(self, i, k):
+        return U(self.columns[k])
+
+    def entry(self, i, k):
+        return self.values[k]
+
+    def ahead(self, i):
+        first, last = np.int64(self.start[i]), np.int64(self.start[i + U(1)])
+        for k in range(first, last, 8):
+            prefetch(self.values, k)
+        for k in range(first, last, 16):
+            prefetch(self.columns, k)
+
+
+class Outputs(NamedTuple):
+    """Line i * q + k is row i of `rows` acting on column k of a d x q unknown, stored as a vector of length d * q."""
+
+    rows: Any
+    q: int
+
+    def span(self, line):
+        return span(self.rows, line // U(self.q))
+
+    def column(self, line, k):
+        q = U(self.q)
+        return column(self.rows, line // q, k) * q + line % q
+
+    def entry(self, line, k):
+        return entry(self.rows, line // U(self.q), k)
+
+    def ahead(self, line):
+        ahead(self.rows, line // U(self.q))
+
+
+@verb
+def span(rows, i):
+    """First and last (exclusive) position of the stored entries of row i."""
+
+
+@verb
+def column(rows, i, k):
+    """Column of the entry at position k of row i."""
+
+
+@verb
+def entry(rows, i, k):
+    """Value of the entry at position k of row i."""
+
+
+@verb
+def ahead(rows, i):
+    """Ask the memory for row i, which is needed soon."""
+
+
+@helper
+def dot(rows, i, x):
+    """<a_i, x>."""
+    first, last = span(rows, i)
+    total = 0.0
+    for k in range(first, last):
+        total += entry(rows, i, k) * x[column(rows, i, k)]
+    return total
+
+
+@helper
+def axpy(rows, i, c, x):
+    """Add c a_i to x."""
+    first, last = span(rows, i)
+    for k in range(first, last):
+        x[column(rows, i, k)] += c * entry(rows, i, k)
+
+
+def prefetch(array, k):
+    """Hint that element k of the flat array is needed soon. Means nothing outside compiled code."""
+
+
+if COMPILED:
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic, overload
+
+    @intrinsic
+    def _prefetch(context, array, k):
+        def generate(context, builder, signature, args):
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            place = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
+            word = ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
+            hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            builder.call(hint, [place, word(0), word(3), word(1)])  # to read, keep in every cache, data
+            return context.get_dummy_value()
+
+        return types.void(array, k), generate
+
+    @overload(prefetch, strict=False)
+    def _typed_prefetch(array, k):
+        return lambda array, k: _prefetch(array, np.int64(k))
+
+
+@kernel
+def products(rows, x, y, z, u):
+    """z = A x and u = A'y in one pass over the data."""
+    lines = z.shape[0]
+    for i in range(U(lines)):
+        ahead(rows, min(i + U(2), U(lines - 1)))
+        z[i] = dot(rows, i, x)
+        if y[i] != 0.0:
+            axpy(rows, i, y[i], u)
+
+
+@kernel
+def apply(rows, x, z):
+    """z = A x."""
+    for i in range(U(z.shape[0])):
+        z[i] = dot(rows, i, x)
+
+
+@kernel
+def row_squares(rows, squares):
+    """squares_i = |a_i|^2, summed in double precision."""
+    for i in range(U(squares.shape[0])):
+        first, last = span(rows, i)
+        total = 0.0
+        for k in range(first, last):
+            a = np.float64(entry(rows, i, k))
+            total += a * a
+        squares[i] = total
+
+
+class Rows(NamedTuple):
+    """A checked matrix: the view that kernels use, its shape, and whether it had to be copied."""
+
+    view: Any
+    shape: tuple[int, int]
+    stored: int
+    copied: bool
+
+    @classmethod
+    def of(cls, X: Any, name: str = "X") -> Rows:
+        """View X by rows. Raises ValueError or TypeError when it is not a finite, non-empty matrix."""
+        if isinstance(X, Rows):
+            return X
+        view, copied = _sparse(X, name) if sp.issparse(X) else _dense(X, name)
+        shape = (int(X.shape[0]), int(X.shape[1]))
+        stored = int(view.values.size) if isinstance(view, Sparse) else shape[0] * shape[1]
+        values = view.values if isinstance(view, Sparse) else view.X
+        _finite(values, view, name)
+        return cls(view, shape, stored, copied)
+
+    def squares(self) -> Array:
+        """|a_i|^2 for every row."""
+        out = np.empty(self.shape[0])
+        row_squares(self.view, out)
+        return out
+
+    def columns(self) -> Rows:
+        """The same matrix viewed by columns: a copy in the other order."""
+        if isinstance(self.view, Sparse):
+            return Rows.of(self.matrix().T.tocsr())._replace(copied=True)
+        return Rows.of(np.ascontiguousarray(self.view.X.T))._replace(copied=True)
+
+    def matrix(self) -> Any:
+        """The matrix as NumPy or SciPy know it, sharing memory."""
+        if isinstance(self.view, Sparse):
+            return sp.csr_array((self.view.values, self.view.columns, self.view.start), shape=self.shape)
+        return self.view.X
+
+
+def locked(array: Any) -> Array:
+    """A read-only plain view, so that kernels meet one type whether or not the caller's array can be written."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def _dense(X: Any, name: str) -> tuple[Dense, bool]:
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must be a matrix of two dimensions, found shape {array.shape}; use {name}.reshape(-1, 1) for one feature"
+        )
+    _not_empty(array.shape, name)
+    kept = _floats(array, name)
+    contiguous = np.ascontiguousarray(kept)
+    return Dense(locked(contiguous)), not np.shares_memory(contiguous, array)
+
+
+def _sparse(X: Any, name: str) -> tuple[Sparse, bool]:
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be a matrix of two dimensions, found shape {X.shape}")
+    _not_empty(X.shape, name)
+    rows = X.tocsr()
+    if not rows.has_canonical_format:  # sorted indices, no entry twice: row norms need it
+        rows = rows.copy()
+        rows.sum_duplicates()
+    values = _floats(rows.data, name)
+    start, columns = rows.indptr, rows.indices
+    if start.dtype != columns.dtype or start.dtype not in (np.dtype("int32"), np.dtype("int64")):
+        start, columns = start.astype(np.int64), columns.astype(np.int64)
+    if start[0] != 0 or start[-1] != values.size or np.any(np.diff(start) < 0):
+        raise ValueError(
+            f"{name} is not a valid CSR matrix: its indptr does not rise from 0 to the number of entries, "
+            f"{values.size}; this happens when 32-bit indices overflow: build it with 64-bit indices"
+        )
+    if columns.size and (columns.min() < 0 or columns.max() >= X.shape[1]):
+        raise ValueError(
+            f"{name} is not a valid CSR matrix: column indices from {columns.min()} to {columns.max()}, allowed 0 to "
+            f"{X.shape[1] - 1}; if 32-bit indices overflowed, build it with 64-bit indices"
+        )
+    copied = not (hasattr(X, "data") and np.shares_memory(values, X.data))
+    return Sparse(locked(start), locked(columns), locked(values)), copied
+
+
+def _not_empty(shape: tuple[int, ...], name: str) -> None:
+    if 0 in shape:
+        raise ValueError(f"{name} is empty: shape {shape}; at least one row and one column are needed")
+
+
+def _floats(array: Array, name: str) -> Array:
+    if array.dtype in (np.dtype("float32"), np.dtype("float64")):
+        return array
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float32 if array.dtype == np.dtype("float16") else np.float64)
+    raise TypeError(f"{name} must hold real numbers, found dtype {array.dtype}")
+
+
+def _finite(values: Array, view: Any, name: str) -> None:
+    """Raise when a value is NaN or infinite, and say where. Works in slices: no array of the size of the data."""
+    flat, step = values.reshape(-1), 1 << 20
+    for first in range(0, flat.size, step):
+        part = flat[first : first + step]
+        if np.isfinite(part.sum(dtype=np.float64)) or np.isfinite(part).all():
+            continue
+        k = first + int(np.argmin(np.isfinite(part)))
+        if isinstance(view, Sparse):
+            row, col = int(np.searchsorted(view.start, k, side="right")) - 1, int(view.columns[k])
+        else:
+            row, col = divmod(k, values.shape[1])
+        raise ValueError(f"{name} holds {flat[k]} at row {row}, column {col}; only finite numbers are allowed")

@@ -1,0 +1,341 @@
+"""The linear problem.
+
+    P(x) = (1/n) sum_i c_i f(<a_i, x> + x0, b_i) + g(x)
+    D(y) = -(1/n) sum_i c_i f*(y_i / c_i, b_i) - g*(-A'y / n)        sum_i y_i = 0 where there is an intercept x0
+
+Rows a_i of A, labels b, weights c of mean 1, a loss f and a penalty g. Problems are records: they know no algorithm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlery.couplings.rows import RowCoupling
+from saddlery.data.rows import Rows, locked
+from saddlery.terms import LOSSES, PENALTIES, _verbs
+from saddlery.terms._sums import gradients, loss_means, penalty_sums
+
+if TYPE_CHECKING:
+    from saddlery.certificate import Certificate
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What every linear problem is made of. Made by :class:`ERM` and :class:`SeparableSaddle`.
+
+    Attributes
+    ----------
+    coupling : the lines of A and their blocks.
+    f, g : loss and penalty.
+    b : labels. c : weights, one for each block, of mean 1.
+    intercept : is the last entry (row) of x an unpenalised intercept?
+    """
+
+    coupling: RowCoupling
+    f: Any
+    g: Any
+    b: Array
+    c: Array
+    intercept: bool = False
+
+    # ---- sizes and moduli
+
+    @property
+    def n(self) -> int:
+        """Terms of the sum."""
+        return self.coupling.n
+
+    @property
+    def d(self) -> int:
+        """Length of the penalised part of x, as a flat vector."""
+        return self.coupling.d
+
+    @property
+    def q(self) -> int:
+        """Outputs: columns of x."""
+        return self.coupling.q
+
+    @property
+    def x_shape(self) -> tuple[int, ...]:
+        """Shape of x."""
+        rows = self.d // self.q + self.intercept
+        return (rows,) if self.q == 1 else (rows, self.q)
+
+    @property
+    def y_shape(self) -> tuple[int, ...]:
+        """Shape of y."""
+        return (self.coupling.m,) if self.q == 1 else (self.n, self.q)
+
+    @cached_property
+    def lam(self) -> float:
+        """Strong convexity of g."""
+        return _verbs.modulus(self.g)
+
+    @cached_property
+    def gamma(self) -> float:
+        """Strong convexity of f*."""
+        return _verbs.gamma(self.f)
+
+    @cached_property
+    def squares(self) -> Array:
+        """R_i^2 = c_i |A_i|^2: with y = sqrt(c) y', methods are unchanged by weights."""
+        return np.asarray(self.c * self.coupling.squares)
+
+    @cached_property
+    def curvature(self) -> float:
+        """A proven modulus of the loss part of P: delta lambda_min(A'CA) / n, a little less for rounding.
+
+        With an intercept A has a column of ones more. 0 where it is not known: f not strongly convex, blocks, or more
+        than 1000 columns.
+        """
+        delta = _verbs.modulus(self.f)
+        if delta == 0.0 or self.d > 1000 or self.coupling.m != self.n:
+            return 0.0
+        A = self.coupling.rows.matrix().astype(np.float64)
+        weighted = A.T * self.c if isinstance(A, np.ndarray) else A.T.multiply(self.c).tocsr()
+        gram = weighted @ A
+        gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+        if self.intercept:
+            ones = np.asarray(weighted.sum(axis=1)).reshape(-1, 1)
+            gram = np.block([[gram, ones], [ones.T, np.full((1, 1), self.c.sum())]])
+        values = np.linalg.eigvalsh(gram)
+        return delta * max(0.0, float(values[0]) - 4e-16 * values.size * float(values[-1])) / self.n
+
+    # ---- x and y as a user sees them, and flat
+
+    def unpack(self, x: Any) -> tuple[Array, Array]:
+        """The penalised part of x as a flat vector, and the q intercepts (zeros where there are none)."""
+        array = np.asarray(x, dtype=np.float64)
+        if array.shape != self.x_shape:
+            raise ValueError(f"x must have shape {self.x_shape}, found {array.shape}")
+        flat = np.ascontiguousarray(array).reshape(-1)
+        return (flat[: self.d], flat[self.d :].copy()) if self.intercept else (flat, np.zeros(self.q))
+
+    def pack(self, x: Array, x0: Array) -> Array:
+        """The inverse of `unpack`."""
+        return (np.concatenate([x, x0]) if self.intercept else x.copy()).reshape(self.x_shape)
+
+    def flat(self, y: Any) -> Array:
+        """A copy of y as a flat vector."""
+        array = np.array(y, dtype=np.float64)
+        if array.shape != self.y_shape:
+            raise ValueError(f"y must have shape {self.y_shape}, found {array.shape}")
+        return np.ascontiguousarray(array).reshape(-1)
+
+    # ---- the functions of section 2
+
+    def predictions(self, x: Any) -> Array:
+        """A x + x0, one number for each line."""
+        flat, x0 = self.unpack(x)
+        z = self.coupling.predictions(flat)
+        return np.asarray(z + np.tile(x0, z.size // self.q)) if self.intercept else z
+
+    def gradients(self, z: Array) -> Array:
+        """y_i = c_i f'(z_i): the dual point that belongs to predictions."""
+        y = np.zeros(z.size)
+        gradients(self.coupling.blocks, self.f, z, self.b, self.c, y)
+        return y
+
+    def penalty(self, x: Array, v: Array) -> tuple[float, float, float]:
+        """g(x), g*(v), and g(x) + g*(v) - <x, v> as a sum of nonnegative terms."""
+        if _verbs.separable(self.g):
+            values, conjugates, gaps = penalty_sums(self.g, x, v)
+            return float(values), float(conjugates), float(gaps)
+        return self.g.value(x), self.g.conj(v), self.g.slack(x, v)
+
+    def losses(self, z: Array, y: Array) -> tuple[float, float, float]:
+        """Means of c f(z), c f*(y / c), and their Fenchel-Young sum with -y z, which is nonnegative."""
+        a, s, e = loss_means(self.coupling.blocks, self.f, z, y, self.b, self.c)
+        return float(a), float(s), float(e)
+
+    def primal(self, x: Any) -> float:
+        """P(x)."""
+        flat, _ = self.unpack(x)
+        z = self.predictions(x)
+        return self.losses(z, np.zeros(z.size))[0] + self.penalty(flat, np.zeros(self.d))[0]
+
+    def dual(self, y: Any) -> float:
+        """D(y): minus infinity where y is not dual feasible (beyond rounding, for the intercept's constraint)."""
+        flat = self.flat(y)
+        if self.intercept:
+            sums = np.abs(flat.reshape(-1, self.q).sum(axis=0))
+            if np.any(sums > 1e-13 * np.abs(flat).sum()):
+                return -math.inf
+        conjugate = self.losses(np.zeros(flat.size), flat)[1]
+        return -conjugate - self.penalty(np.zeros(self.d), -self.coupling.force(flat))[1]
+
+    @cached_property
+    def scale(self) -> float | None:
+        """P(0), by which gaps are divided, where it is finite and positive."""
+        value = self.primal(np.zeros(self.x_shape))
+        return value if math.isfinite(value) and value > 0.0 else None
+
+    def certificate(self, x: Any, y: Any) -> Certificate:
+        """How far x is from the best there is, at most: see :mod:`saddlery.certificate`."""
+        from saddlery.certificate import certify  # the one import along the arrows: see DESIGN, the house
+
+        return certify(self, x, y).certificate
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the data, the terms and the options: two problems with one fingerprint are the same."""
+        digest = hashlib.blake2b(digest_size=16)
+        view = self.coupling.rows.view
+        digest.update(repr((type(self.f), self.f, type(self.g), self.g, self.intercept, self.coupling.rows.shape)).encode())
+        starts = getattr(self.coupling.blocks, "start", np.zeros(0))
+        for array in (*view, self.b, self.c, starts):
+            digest.update(str(array.dtype).encode())
+            digest.update(memoryview(np.ascontiguousarray(array)).cast("B") if array.size else b"")
+        return digest.hexdigest()
+
+
+class ERM(Problem):
+    """Regularised empirical risk: min_x (1/n) sum_i c_i f(<a_i, x>, b_i) + g(x).
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, k)
+        Rows a_i. Dense C order and CSR, 32- or 64-bit, read-only or memory-mapped, are used as they are.
+    b : array of shape (n,)
+        Labels: real, in {-1, 1} for margin losses, in 0 .. K - 1 for ``Softmax(K)``.
+    loss, penalty
+        Terms: ``Logistic()``, ``L1L2(0.1, 0.01)``, or an instance of your own NamedTuple class.
+    weights : array of shape (n,), optional
+        Nonnegative; rescaled to mean 1. A row of weight 0 is never drawn.
+    intercept : bool
+        If true x has one more entry (for ``Softmax`` one more row), the last, which is not penalised.
+    """
+
+    def __init__(
+        self, X: Any, b: Any, loss: Any, penalty: Any, *, weights: Any = None, intercept: bool = False
+    ) -> None:
+        f, g = _term("loss", loss), _term("penalty", penalty)
+        rows = Rows.of(X)
+        n = rows.shape[0]
+        coupling = RowCoupling.of_rows(rows, _verbs.outputs(f))
+        c = _weights(weights, n)
+        super().__init__(coupling, f, g, _labels(b, n, f, c, intercept), c, bool(intercept))
+        _fits(g, self.d)
+
+
+class SeparableSaddle(Problem):
+    """General blocks: min_x max_y g(x) + (1/n) sum_i ( <A_i y_i, x> - f_i*(y_i, b_i) ).
+
+    Parameters
+    ----------
+    blocks : sequence of n arrays or sparse matrices A_i, each d x q_i
+    losses : a loss, or a sequence of n equal ones
+        Losses, not conjugates: of a block, f is a function of the vector z_i = A_i'x. ``Huber`` is that of the
+        Euclidean norm |z_i - b_i|; a loss that only knows numbers is summed over the entries of the block.
+    penalty : a penalty
+    b : sequence of n vectors of length q_i, optional
+        Labels; zeros if not given.
+
+    y is one vector, the y_i one after the other; ``split(y)`` takes it apart.
+    """
+
+    def __init__(self, blocks: Sequence[Any], losses: Any, penalty: Any, b: Any = None) -> None:
+        if len(blocks) == 0:
+            raise ValueError("blocks is empty; at least one matrix is needed")
+        shapes = [np.shape(block) for block in blocks]
+        if any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
+            raise ValueError(f"blocks must be matrices with the same number of rows, found shapes {shapes[:5]}")
+        f, g = _term("losses", _one_loss(losses, len(blocks))), _term("penalty", penalty)
+        if _verbs.outputs(f) > 1:
+            raise ValueError(f"{type(f).__name__} makes its own blocks: use ERM with it")
+        coupling = RowCoupling.of_blocks(blocks)
+        flat = np.zeros(coupling.m) if b is None else np.concatenate([np.ravel(part) for part in b])
+        c = locked(np.ones(coupling.n))
+        super().__init__(coupling, f, g, _labels(flat, coupling.m, f, np.ones(coupling.m), False, "lines"), c)
+        _fits(g, self.d)
+
+    def split(self, y: Any) -> list[Array]:
+        """The blocks y_i of y."""
+        return np.split(self.flat(y), self.coupling.blocks.start[1:-1])
+
+
+def _one_loss(losses: Any, n: int) -> Any:
+    if hasattr(losses, "_fields"):
+        return losses
+    listed = list(losses)
+    if len(listed) != n:
+        raise ValueError(f"losses must be one loss or one for each of the {n} blocks, found {len(listed)}")
+    first = listed[0]
+    if any(type(other) is not type(first) or tuple(other) != tuple(first) for other in listed[1:]):
+        raise ValueError("losses differ from block to block; one loss for all of them is what is supported")
+    return first
+
+
+def _term(name: str, term: Any) -> Any:
+    known = LOSSES if name.startswith("loss") else PENALTIES
+    if isinstance(term, type):
+        raise TypeError(f"{name} must be an instance, found the class {term.__name__}: write {term.__name__}(...)")
+    if not (isinstance(term, tuple) and hasattr(term, "_fields")):
+        raise TypeError(f"{name} must be one of {', '.join(sorted(known))} or your own NamedTuple term, found {term!r}")
+    if type(term).__name__ in (PENALTIES if known is LOSSES else LOSSES):
+        raise TypeError(f"{name} must be one of {', '.join(sorted(known))}, found {term!r}: were the two exchanged?")
+    return _verbs.normal(term)
+
+
+def _fits(g: Any, d: int) -> None:
+    groups = getattr(g, "groups", None)
+    if groups is not None and len(groups) != d:
+        raise ValueError(f"{type(g).__name__} gives groups for {len(groups)} coordinates, but x has {d}")
+
+
+def _vector(values: Any, n: int, name: str, of: str = "rows") -> Array:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, found dtype {array.dtype}")
+    if array.shape != (n,):
+        raise ValueError(f"{name} must be a vector of length {n}, the number of {of}, found shape {array.shape}")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        k = int(np.argmin(np.isfinite(array)))
+        raise ValueError(f"{name} holds {array[k]} at position {k}; only finite numbers are allowed")
+    return array
+
+
+def _weights(weights: Any, n: int) -> Array:
+    if weights is None:
+        return locked(np.ones(n))
+    array = _vector(weights, n, "weights")
+    if array.min() < 0.0:
+        k = int(np.argmin(array))
+        raise ValueError(f"weights holds {array[k]} at position {k}; weights must be 0 or more")
+    if array.max() == 0.0:
+        raise ValueError("weights are all 0; at least one must be positive")
+    array = array / array.max()
+    return locked(array / array.mean())
+
+
+def _labels(b: Any, n: int, f: Any, c: Array, intercept: bool, of: str = "rows") -> Array:
+    array = _vector(b, n, "b", of)
+    kind, name = _verbs.labels(f), type(f).__name__
+    present = np.unique(array[c > 0.0]) if kind != "real" else np.zeros(2)
+    if kind == "margin" and not np.isin(array, (-1.0, 1.0)).all():
+        found = np.unique(array)
+        raise ValueError(
+            f"labels of {name} must be -1 and 1, found {found[:6].tolist()}; for two classes u, v use "
+            "np.where(labels == v, 1, -1)"
+        )
+    if kind == "class":
+        classes = _verbs.outputs(f)
+        if not ((array == np.floor(array)) & (array >= 0) & (array < classes)).all():
+            raise ValueError(f"labels of {name}({classes}) must be 0, 1, ..., {classes - 1}, found {np.unique(array)[:6].tolist()}")
+    if intercept and present.size < 2:
+        raise ValueError(
+            f"labels are all {present[0]:g}: with an intercept the loss {name} then has no minimum; two classes are "
+            "needed, or intercept=False"
+        )
+    return locked(array)

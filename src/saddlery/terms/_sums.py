@@ -1,0 +1,219 @@
+"""A term over an array: means of a loss over blocks, sums of a penalty over coordinates.
+
+Blocks are consecutive lines of the coupling. ``Single`` says that every block is one line, and lets the scalar verbs
+run; ``Blocks`` holds where each begins, and lets the block verbs run. Weights c multiply the loss of a block:
+c f(z), whose conjugate is c f*(y / c).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlery._compile import kernel, strict, verb
+from saddlery.terms._verbs import (
+    conj,
+    conj_block,
+    fenchel_young,
+    fenchel_young_block,
+    grad,
+    grad_block,
+    interval,
+    project_block,
+    prox,
+    prox_conj,
+    prox_conj_block,
+    slack,
+    value,
+    value_block,
+)
+
+Array = NDArray[Any]
+
+
+class Single(NamedTuple):
+    """Every block is one line with one label."""
+
+    def bounds(self, i):
+        return i, i + np.uint64(1)
+
+    def widest(self):
+        return 1
+
+    def measure(self, f, i, z, y, b, c, work):
+        v = y[i] / c
+        return value(f, z[i], b[i]), conj(f, v, b[i]), fenchel_young(f, z[i], v, b[i])
+
+    def gradient(self, f, i, z, b, c, y):
+        y[i] = c * grad(f, z[i], b[i])
+
+    def project(self, f, i, y, b, c):
+        low, high = interval(f, b[i])
+        v = y[i] / c
+        if v < low:
+            y[i] = c * low
+        elif v > high:
+            y[i] = c * high
+
+    def step(self, f, i, y, z, at, sigma, b, c, out):
+        out[at] = c * prox_conj(f, y[i] / c, z[at], sigma, b[i])
+
+
+class Blocks(NamedTuple):
+    """Block i is the lines start[i] .. start[i + 1] - 1; `shared` blocks have one label, others one for each line."""
+
+    start: Any
+    width: int
+    shared: bool
+
+    def bounds(self, i):
+        return np.uint64(self.start[i]), np.uint64(self.start[i + np.uint64(1)])
+
+    def widest(self):
+        return self.width
+
+    def measure(self, f, i, z, y, b, c, work):
+        first, last = bounds(self, i)
+        label = _label(self, b, i, first, last)
+        v = work[: last - first]
+        for k in range(v.shape[0]):
+            v[k] = y[first + np.uint64(k)] / c
+        here = z[first:last]
+        return value_block(f, here, label), conj_block(f, v, label), fenchel_young_block(f, here, v, label)
+
+    def gradient(self, f, i, z, b, c, y):
+        first, last = bounds(self, i)
+        grad_block(f, z[first:last], _label(self, b, i, first, last), y[first:last])
+        for k in range(first, last):
+            y[k] *= c
+
+    def project(self, f, i, y, b, c):
+        first, last = bounds(self, i)
+        for k in range(first, last):
+            y[k] /= c
+        project_block(f, y[first:last], _label(self, b, i, first, last))
+        for k in range(first, last):
+            y[k] *= c
+
+    def step(self, f, i, y, z, at, sigma, b, c, out):
+        first, last = bounds(self, i)
+        end = at + (last - first)
+        v, new = np.empty(last - first), out[at:end]
+        for k in range(v.shape[0]):
+            v[k] = y[first + np.uint64(k)] / c
+        prox_conj_block(f, v, z[at:end], sigma, _label(self, b, i, first, last), new)
+        for k in range(v.shape[0]):
+            new[k] *= c
+
+
+@strict
+def _label(blocks, b, i, first, last):
+    return b[i : i + np.uint64(1)] if blocks.shared else b[first:last]
+
+
+@verb
+def bounds(blocks, i):
+    """First and last (exclusive) line of block i."""
+
+
+@verb
+def widest(blocks):
+    """Lines of the widest block."""
+
+
+@verb
+def measure(blocks, f, i, z, y, b, c, work):
+    """f(z_i), f*(y_i / c) and their Fenchel-Young sum with -<y_i / c, z_i>."""
+
+
+@verb
+def gradient(blocks, f, i, z, b, c, y):
+    """y_i = c f'(z_i)."""
+
+
+@verb
+def project(blocks, f, i, y, b, c):
+    """Move y_i to where c f*(y_i / c) is finite."""
+
+
+@verb
+def step(blocks, f, i, y, z, at, sigma, b, c, out):
+    """The dual step of block i, written to out[at:], from its predictions z[at:].
+
+    The loss is weighted by c: the new y_i is c v with v = prox_conj(y_i / c, z, sigma).
+    """
+
+
+@kernel
+def loss_means(blocks, f, z, y, b, c):
+    """Means over blocks of c f(z), c f*(y / c) and c FY(z, y / c). Blocks of weight 0 count for nothing."""
+    losses, conjugates, gaps = 0.0, 0.0, 0.0
+    work = np.empty(widest(blocks))
+    for i in range(np.uint64(c.shape[0])):
+        if c[i] > 0.0:
+            a, s, e = measure(blocks, f, i, z, y, b, c[i], work)
+            losses += c[i] * a
+            conjugates += c[i] * s
+            gaps += c[i] * e
+    n = c.shape[0]
+    return losses / n, conjugates / n, gaps / n
+
+
+@kernel
+def gradients(blocks, f, z, b, c, y):
+    """y_i = c_i f'(z_i) for every block."""
+    for i in range(np.uint64(c.shape[0])):
+        gradient(blocks, f, i, z, b, c[i], y)
+
+
+@kernel
+def feasible(blocks, f, y, b, c):
+    """Move every y_i, in place, to where its conjugate is finite; y_i = 0 where the weight is 0."""
+    for i in range(np.uint64(c.shape[0])):
+        if c[i] > 0.0:
+            project(blocks, f, i, y, b, c[i])
+        else:
+            first, last = bounds(blocks, i)
+            y[first:last] = 0.0
+
+
+@kernel
+def rooms(blocks, f, y, b, c, out):
+    """How far y_i / c_i is from the ends of its interval, at most 1, times c_i."""
+    for i in range(np.uint64(c.shape[0])):
+        first, last = bounds(blocks, i)
+        for k in range(first, last):
+            if c[i] > 0.0:
+                low, high = interval(f, b[k if b.shape[0] == y.shape[0] else i])
+                v = y[k] / c[i]
+                out[k] = c[i] * min(1.0, v - low, high - v)
+
+
+@kernel
+def steps_all(blocks, f, y, z, sigma, b, c):
+    """y_i <- its dual step at z_i with step sigma_i, for every block."""
+    out = y.copy()
+    for i in range(np.uint64(c.shape[0])):
+        if c[i] > 0.0:
+            step(blocks, f, i, y, z, bounds(blocks, i)[0], sigma[i], b, c[i], out)
+    y[:] = out
+
+
+@kernel
+def penalty_sums(g, x, v):
+    """Sums over coordinates of g(x), g*(v) and g(x) + g*(v) - x v."""
+    values, conjugates, gaps = 0.0, 0.0, 0.0
+    for j in range(x.shape[0]):
+        values += value(g, x[j])
+        conjugates += conj(g, v[j])
+        gaps += slack(g, x[j], v[j])
+    return values, conjugates, gaps
+
+
+@kernel
+def prox_all(g, x, tau):
+    """x_j <- prox_g(x_j, tau) for every coordinate."""
+    for j in range(np.uint64(x.shape[0])):
+        x[j] = prox(g, x[j], tau)

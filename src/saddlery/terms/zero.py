@@ -1,0 +1,28 @@
+"""g(x) = 0,   g*(v) = 0 for v = 0 and infinite elsewhere."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+
+class Zero(NamedTuple):
+    """No penalty."""
+
+    def affine(self) -> bool:
+        return True
+
+    def value(self, x: float) -> float:
+        return 0.0
+
+    def reach(self) -> tuple[float, float]:
+        return 0.0, 0.0
+
+    def conj(self, v: float) -> float:
+        return 0.0 if v == 0.0 else math.inf
+
+    def prox(self, v: float, tau: float) -> float:
+        return v
+
+    def slack(self, x: float, v: float) -> float:
+        return 0.0 if v == 0.0 else math.inf
