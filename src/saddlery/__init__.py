@@ -1,0 +1,104 @@
+"""Primal-dual solvers for saddle points. Every answer carries a certificate: a bound on its distance from the best.
+
+>>> import saddlery as sd
+>>> problem = sd.ERM(X, b, sd.Logistic(), sd.L2(1e-3))  # doctest: +SKIP
+>>> result = sd.solve(problem, tol=1e-8)  # doctest: +SKIP
+>>> result.certificate.gap  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Names are loaded when first used, so that `import saddlery` is quick. Terms are found by looking in their folder.
+_HOME = {
+    "ERM": "problem",
+    "SeparableSaddle": "problem",
+    "Problem": "problem",
+    "Certificate": "certificate",
+    "Result": "result",
+    "Status": "result",
+    "History": "result",
+    "State": "algorithms",
+    "solve": "solve",
+    "method": "algorithms",
+    "methods": "algorithms",
+    "Replay": "sampling",
+    "Uniform": "sampling",
+    "Permutation": "sampling",
+    "Weighted": "sampling",
+    "Adaptive": "sampling",
+    "read_svmlight": "data.svmlight",
+    "write_svmlight": "data.svmlight",
+    "load_dataset": "data.fetch",
+    "datasets": "data.fetch",
+    "synthetic": "data",
+}
+_TERMS = (
+    "Absolute",
+    "Box",
+    "GroupL2",
+    "Hinge",
+    "Huber",
+    "L1",
+    "L1L2",
+    "L2",
+    "Logistic",
+    "NonNegative",
+    "SmoothHinge",
+    "Softmax",
+    "Squared",
+    "SquaredHinge",
+    "Zero",
+)
+
+__all__ = ["__version__", *sorted([*_HOME, *_TERMS])]
+
+if TYPE_CHECKING:
+    from saddlery.algorithms import State, method, methods
+    from saddlery.certificate import Certificate
+    from saddlery.data import synthetic
+    from saddlery.data.fetch import datasets, load_dataset
+    from saddlery.data.svmlight import read_svmlight, write_svmlight
+    from saddlery.problem import ERM, Problem, SeparableSaddle
+    from saddlery.result import History, Result, Status
+    from saddlery.sampling import Adaptive, Permutation, Replay, Uniform, Weighted
+    from saddlery.solve import solve
+    from saddlery.terms.absolute import Absolute
+    from saddlery.terms.box import Box
+    from saddlery.terms.elastic_net import L1L2
+    from saddlery.terms.group import GroupL2
+    from saddlery.terms.hinge import Hinge
+    from saddlery.terms.huber import Huber
+    from saddlery.terms.l1 import L1
+    from saddlery.terms.l2 import L2
+    from saddlery.terms.logistic import Logistic
+    from saddlery.terms.non_negative import NonNegative
+    from saddlery.terms.smooth_hinge import SmoothHinge
+    from saddlery.terms.softmax import Softmax
+    from saddlery.terms.squared import Squared
+    from saddlery.terms.squared_hinge import SquaredHinge
+    from saddlery.terms.zero import Zero
+
+
+def __getattr__(name: str) -> Any:
+    if name == "synthetic":
+        return importlib.import_module("saddlery.data.synthetic")
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"saddlery.{_HOME[name]}"), name)
+    else:
+        if name.startswith("_"):
+            raise AttributeError(f"module 'saddlery' has no attribute {name!r}")
+        terms = importlib.import_module("saddlery.terms").TERMS
+        if name not in terms:
+            raise AttributeError(f"module 'saddlery' has no attribute {name!r}")
+        value = terms[name]
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

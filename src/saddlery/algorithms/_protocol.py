@@ -44,37 +44,45 @@ class State:
 
 @dataclass(frozen=True)
 class Need:
-    """A condition on a problem, and the sentence that says what is missing."""
+    """A condition on a problem, its name, and the sentence that says what is missing."""
 
+    name: str
     holds: Callable[[Problem], bool]
     missing: Callable[[Problem], str]
 
 
 SMOOTH = Need(
+    "gamma > 0",
     lambda p: p.gamma > 0.0,
     lambda p: f"a smooth loss (gamma > 0), but {type(p.f).__name__} has gamma = 0 (if yours is smooth, give it a method smoothness)",
 )
 STRONG = Need(
+    "lam > 0",
     lambda p: p.lam > 0.0,
     lambda p: f"a strongly convex penalty (lam > 0), but {type(p.g).__name__} has lam = 0",
 )
 SEPARABLE = Need(
+    "separable penalty",
     lambda p: _verbs.separable(p.g),
     lambda p: f"a penalty that is a sum over coordinates, but {type(p.g).__name__} is not",
 )
 SCALAR = Need(
+    "one prediction a row",
     lambda p: isinstance(p.coupling.blocks, Single),
     lambda p: "one prediction for each row, but this problem has blocks",
 )
 DUAL = Need(
+    "prox_conj",
     lambda p: hasattr(p.f, "prox_conj") or hasattr(p.f, "prox_conj_block"),
     lambda p: f"a loss with prox_conj(self, y0, z, sigma, b), but {type(p.f).__name__} has none",
 )
 LINEAR = Need(
+    "penalty L2",
     lambda p: _verbs.affine(p.g),
     lambda p: f"the penalty L2, whose prox is linear, but found {type(p.g).__name__}",
 )
 CERTIFIED = Need(
+    "a known bound",
     lambda p: p.lam > 0.0 or _has_bound(p),
     lambda p: f"a problem whose answer can be certified, but with {type(p.g).__name__} and {type(p.f).__name__} no bound is known",
 )

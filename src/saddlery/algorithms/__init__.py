@@ -1,0 +1,74 @@
+"""The methods: one short file each, found by looking in this folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import pkgutil
+from typing import Any, NamedTuple
+
+from saddlery.algorithms._protocol import Algorithm, State, missing
+from saddlery.problem import Problem
+
+__all__ = ["METHODS", "Algorithm", "MethodInfo", "State", "able", "method", "methods", "missing"]
+
+
+def _discover() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for module in pkgutil.iter_modules(__path__):
+        if not module.name.startswith("_"):
+            loaded = importlib.import_module(f"{__name__}.{module.name}")
+            for thing in vars(loaded).values():
+                if isinstance(thing, type) and thing.__module__ == loaded.__name__ and hasattr(thing, "needs"):
+                    found[thing.name] = thing  # type: ignore[attr-defined]
+    return dict(sorted(found.items()))
+
+
+METHODS = _discover()
+
+
+class MethodInfo(NamedTuple):
+    """A method: its name, its paper, what is proved, what a step costs, and its parameters with their defaults."""
+
+    name: str
+    paper: str
+    proved: str
+    cost: str
+    needs: str
+    parameters: dict[str, Any]
+
+
+def method(name: str, /, **parameters: Any) -> Algorithm:
+    """A method by name, with parameters: ``method("adasdca+", option="I", shrink=10)``."""
+    if name not in METHODS:
+        near = difflib.get_close_matches(str(name), METHODS, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"there is no method {name!r}; {hint}The methods are auto, {', '.join(METHODS)}")
+    made = METHODS[name]
+    known = [field.name for field in dataclasses.fields(made)]
+    for key in parameters:
+        if key not in known:
+            raise TypeError(f"method {name!r} has no parameter {key!r}; it has {', '.join(known) or 'none'}")
+    algorithm: Algorithm = made(**parameters)
+    return algorithm
+
+
+def methods() -> list[MethodInfo]:
+    """Every method: what it is, what it needs, what is proved."""
+    return [
+        MethodInfo(
+            made.name,
+            made.paper,
+            made.proved,
+            made.cost,
+            ", ".join(need.name for need in made.needs),
+            {field.name: field.default for field in dataclasses.fields(made)},
+        )
+        for made in METHODS.values()
+    ]
+
+
+def able(problem: Problem) -> list[str]:
+    """Names of the methods that can solve the problem."""
+    return [name for name, made in METHODS.items() if not missing(made, problem)]

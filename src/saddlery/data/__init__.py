@@ -1,0 +1,1 @@
+"""What comes in: rows of a matrix, files, named sets, synthetic designs."""

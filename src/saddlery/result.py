@@ -1,0 +1,113 @@
+"""What a solve returns: the best point, its certificate, why the run ended, and how it went."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlery.algorithms._protocol import State
+from saddlery.certificate import Certificate
+
+Array = NDArray[Any]
+
+COLUMNS = ("epoch", "passes", "certificate_passes", "seconds", "primal", "dual", "gap")
+
+
+class Status(enum.Enum):
+    """Why a run ended. In every case x and y are the best certified point (for REPLAYED: the last iterate).
+
+    CONVERGED : x is within tol of the best there is; the only status that is `ok`.
+    TIME, EPOCHS : the budget is spent; the certificate says how far x is from the best at most.
+    STALLED : no progress for long; mostly the gap is at the level of rounding errors, or tol is below it.
+    DIVERGED : the iterates ran away; x and y are from before.
+    INTERRUPTED : Ctrl-C. CALLBACK : the callback returned True. Both: as for TIME.
+    REPLAYED : the given draws are played.
+    """
+
+    CONVERGED = "Converged: the relative gap is at most tol."
+    TIME = "Stopped: the time budget is spent."
+    EPOCHS = "Stopped: max_epochs epochs are made."
+    STALLED = "Stalled: the gap has not fallen for long."
+    DIVERGED = "Diverged: the iterates ran away; the best point from before is returned."
+    INTERRUPTED = "Interrupted: the best point so far is returned."
+    CALLBACK = "Stopped: the callback asked for it."
+    REPLAYED = "Replayed: the given draws are played."
+
+    @property
+    def ok(self) -> bool:
+        """Did the run reach its tolerance?"""
+        return self is Status.CONVERGED
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class History(Mapping[str, Array]):
+    """One row for each certificate: a mapping from column names to arrays.
+
+    epoch; passes: the method's own work, in passes over the data; certificate_passes: passes spent on certificates;
+    seconds: since the start, certificates included; primal, dual, gap.
+    """
+
+    def __init__(self, rows: list[tuple[float, ...]] | None = None) -> None:
+        self.rows: list[tuple[float, ...]] = [] if rows is None else rows
+
+    def __getitem__(self, name: str) -> Array:
+        place = COLUMNS.index(name) if name in COLUMNS else -1
+        if place < 0:
+            raise KeyError(f"the history has no column {name!r}; it has {', '.join(COLUMNS)}")
+        column = np.array([row[place] for row in self.rows], dtype=np.float64)
+        return column.astype(np.int64) if name == "epoch" else column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COLUMNS)
+
+    def __len__(self) -> int:
+        return len(COLUMNS)
+
+    def __repr__(self) -> str:
+        return f"History({len(self.rows)} rows of {', '.join(COLUMNS)})"
+
+    def to_pandas(self) -> Any:
+        """The history as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(dict(self))
+
+
+@dataclass
+class Result:
+    """The answer.
+
+    Attributes
+    ----------
+    x, y : the best certified point; y is dual feasible.
+    certificate : how far x is from the best there is, at most.
+    status : why the run ended.
+    notes : what the run wants to say: a fallback, a copy, a failed checkpoint.
+    history : the certificates, one row each.
+    seconds, epochs : spent in this call.
+    state : the last iterate and all that the method remembers. Give the result as `start` to go on exactly.
+    method : name of the method that ended the run.
+    """
+
+    x: Array
+    y: Array
+    certificate: Certificate
+    status: Status
+    notes: list[str]
+    history: History
+    seconds: float
+    epochs: int
+    state: State
+    method: str
+    problem: Any = field(repr=False, default=None)
+
+    def __str__(self) -> str:
+        head = f"{self.status} {self.method}, {self.epochs} epochs, {self.seconds:.3g} s; {self.certificate}"
+        return "\n".join([head, *self.notes])
