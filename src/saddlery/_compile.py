@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba import types
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -129,11 +129,9 @@ def verb(function: Function) -> Function:
 
         @overload(call, jit_options={"fastmath": False, "error_model": "numpy"}, strict=False)
         def typed(term: Any, *args: Any) -> Any:
-            method = getattr(getattr(term, "instance_class", None), name, None) or default
-            if method is None or not isinstance(term, types.BaseNamedTuple):
-                return None
-            target = register_jitable(method)
-            return lambda term, *args: target(term, *args)
+            if isinstance(term, types.BaseNamedTuple):
+                return getattr(term.instance_class, name, None) or default
+            return None
 
     return call  # type: ignore[return-value]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from saddlery.couplings.rows import RowCoupling
 from saddlery.data.rows import Rows, locked
 from saddlery.terms import LOSSES, PENALTIES, _verbs
-from saddlery.terms._sums import gradients, loss_means, penalty_sums
+from saddlery.terms._sums import conj_mean, conj_sum, gradients, loss_means, penalty_sums
 
 if TYPE_CHECKING:
     from saddlery.certificate import Certificate
@@ -146,17 +146,15 @@ class Problem:
         gradients(self.coupling.blocks, self.f, z, self.b, self.c, y)
         return y
 
-    def penalty(self, x: Array, v: Array) -> tuple[float, float, float]:
-        """g(x), g*(v), and g(x) + g*(v) - <x, v> as a sum of nonnegative terms."""
-        if _verbs.separable(self.g):
-            values, conjugates, gaps = penalty_sums(self.g, x, v)
-            return float(values), float(conjugates), float(gaps)
-        return self.g.value(x), self.g.conj(v), self.g.slack(x, v)
+    def penalty(self, x: Array, v: Array) -> tuple[float, float]:
+        """g(x), and g(x) + g*(v) - <x, v> as a sum of nonnegative terms."""
+        made = penalty_sums(self.g, x, v) if _verbs.separable(self.g) else (self.g.value(x), self.g.slack(x, v))
+        return float(made[0]), float(made[1])
 
-    def losses(self, z: Array, y: Array) -> tuple[float, float, float]:
-        """Means of c f(z), c f*(y / c), and their Fenchel-Young sum with -y z, which is nonnegative."""
-        a, s, e = loss_means(self.coupling.blocks, self.f, z, y, self.b, self.c)
-        return float(a), float(s), float(e)
+    def losses(self, z: Array, y: Array) -> tuple[float, float]:
+        """Means of c f(z), and of c (f(z) + f*(y / c)) - y z, a sum of nonnegative terms."""
+        a, e = loss_means(self.coupling.blocks, self.f, z, y, self.b, self.c)
+        return float(a), float(e)
 
     def primal(self, x: Any) -> float:
         """P(x)."""
@@ -171,8 +169,9 @@ class Problem:
             sums = np.abs(flat.reshape(-1, self.q).sum(axis=0))
             if np.any(sums > 1e-13 * np.abs(flat).sum()):
                 return -math.inf
-        conjugate = self.losses(np.zeros(flat.size), flat)[1]
-        return -conjugate - self.penalty(np.zeros(self.d), -self.coupling.force(flat))[1]
+        v = -self.coupling.force(flat)
+        conjugate = conj_sum(self.g, v) if _verbs.separable(self.g) else self.g.conj(v)
+        return -float(conj_mean(self.coupling.blocks, self.f, flat, self.b, self.c)) - float(conjugate)
 
     @cached_property
     def scale(self) -> float | None:

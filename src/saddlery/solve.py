@@ -29,7 +29,6 @@ from saddlery.problem import Problem
 from saddlery.result import COLUMNS, History, Result, Status
 from saddlery.stopping import Epochs, Gap, NonFinite, Progress, Rule, Stalled, Time, first
 from saddlery.terms import _verbs
-from saddlery.terms._sums import prox_all
 
 Array = NDArray[Any]
 
@@ -381,9 +380,8 @@ def _algorithm(problem: Problem, asked: str | Algorithm) -> Algorithm:
 def _point(problem: Problem, start: Any) -> tuple[Array, Array]:
     """x and y of a start."""
     if start is None:
-        x = np.zeros(problem.d)
-        if _verbs.separable(problem.g):
-            prox_all(problem.g, x, 0.0)  # into the domain of g
+        # the point of the domain of g nearest to 0
+        x = np.full(problem.d, _verbs.prox(problem.g, 0.0, 0.0) if _verbs.separable(problem.g) else 0.0)
         return problem.pack(x, np.zeros(problem.q)), np.zeros(problem.y_shape)
     if isinstance(start, (Result, State)):
         x, y = start.x, start.y

@@ -59,7 +59,7 @@ class DualAscent:
         """n draws, or all the draws of a replay."""
         if self.replay is not None:
             order = self.replay.table(problem.n)
-            order = order[order >= 0]
+            order = order[(order >= 0) & (problem.c[order] > 0.0)]
         else:
             order = self.draws(problem, state, rng, live(problem))
         self.move(problem, state, order)
@@ -69,10 +69,8 @@ class DualAscent:
 
     def move(self, problem: Problem, state: State, order: Array) -> None:
         """Maximise over the coordinates of `order`, one after the other."""
-        memory = state.memory
-        coordinates(
-            problem.coupling.lines, self.role(problem), order, state.y, memory["u"], self.sizes(problem, state), memory["extra"]
-        )
+        memory, role = state.memory, DualStep(problem.f, problem.g)
+        coordinates(problem.coupling.lines, role, order, state.y, memory["u"], self.own(problem, state), memory["extra"])
 
     def finish(self, problem: Problem, state: State) -> None:
         """End an epoch: let the intercept's offset follow it, and keep u honest."""
@@ -85,22 +83,19 @@ class DualAscent:
             memory["u"][:] = problem.coupling.force(state.y)
             extra[2] = extra[0] * state.y.sum() / problem.n
 
-    def role(self, problem: Problem) -> DualStep:
-        """What the kernel does with a row."""
-        return DualStep(problem.f, problem.g, problem.b, problem.c)
-
     def squares(self, problem: Problem) -> Array:
         """v_i = R_i^2, the intercept's column included."""
         return np.asarray(problem.squares + problem.c * bias_column(problem) ** 2)
 
-    def sizes(self, problem: Problem, state: State) -> Array:
-        """sigma_i = lam n / R_i^2: with it the dual step is the exact maximiser."""
-        if "sizes" not in state.scratch:
+    def own(self, problem: Problem, state: State) -> Array:
+        """For every row sigma_i = lam n / R_i^2, with which the dual step is the exact maximiser, b_i and c_i."""
+        if "own" not in state.scratch:
             squares = self.squares(problem)
             empty = squares == 0.0
-            state.scratch["sizes"] = np.where(empty, ENOUGH, problem.lam * problem.n / np.where(empty, 1.0, squares))
-        sizes: Array = state.scratch["sizes"]
-        return sizes
+            sizes = np.where(empty, ENOUGH, problem.lam * problem.n / np.where(empty, 1.0, squares))
+            state.scratch["own"] = np.stack([sizes, problem.b, problem.c], axis=1)
+        own: Array = state.scratch["own"]
+        return own
 
     def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]:
         """x = grad g*(-u), and y."""
@@ -114,7 +109,8 @@ class DualAscent:
     def residues(self, problem: Problem, state: State) -> Array:
         """abs(kappa_i) of every row: f'(<a_i, x>) - y_i, in the scale in which gamma is uniform under weights."""
         out = np.zeros(problem.n)
-        residues(problem.coupling.lines, self.role(problem), state.y, state.memory["u"], state.memory["extra"], out)
+        role, memory = DualStep(problem.f, problem.g), state.memory
+        residues(problem.coupling.lines, role, state.y, memory["u"], self.own(problem, state), memory["extra"], out)
         return out
 
 
@@ -126,11 +122,12 @@ def respond_all(g: Any, u: Array, x: Array) -> None:
 
 
 @kernel
-def residues(lines: Any, role: Any, y: Array, w: Array, extra: Array, out: Array) -> None:
+def residues(lines: Any, role: Any, y: Array, w: Array, own: Array, extra: Array, out: Array) -> None:
     """out_i = |c_i f'(z_i) - y_i| / sqrt(c_i)."""
+    last = U(out.shape[0] - 1)
     for i in range(U(out.shape[0])):
-        ahead(lines, min(i + U(2), U(out.shape[0] - 1)))
-        c = role.c[i]
+        ahead(lines, min(i + U(2), last))
+        c = own[i, 2]
         if c > 0.0:
             z = gather(lines, i, role, w, extra) - extra[0] * extra[2] * extra[3] + extra[1]
-            out[i] = abs(c * grad(role.f, z, role.b[i]) - y[i]) / np.sqrt(c)
+            out[i] = abs(c * grad(role.f, z, own[i, 1]) - y[i]) / np.sqrt(c)

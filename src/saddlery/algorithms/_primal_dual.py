@@ -5,7 +5,6 @@ A member says which rows are drawn and which steps are made (`plan`); everything
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from saddlery.algorithms._protocol import RESYNC, Need, State, bias_column, live, scale_of
 from saddlery.data.rows import Dense
-from saddlery.kernels.rows import Affine, Bias, Data, Stamped, affine_point, sweep, wake_all
+from saddlery.kernels.rows import Affine, Data, Stamped, sweep, wake_all
 from saddlery.problem import Problem
 from saddlery.sampling import Replay, Sampler
 from saddlery.steps import Scale, Steps
@@ -23,7 +22,8 @@ from saddlery.terms import _verbs
 Array = NDArray[Any]
 Memory = dict[str, Array]
 
-HORIZON = 400.0  # -log Z that one stretch of time stamps may reach: e^-400 is still a normal number
+HORIZON = 300.0  # -log Z that one stretch of steps may reach,
+FADED = 1e-100  # from a Z that is not below this: e^-300 1e-100 is still a normal number
 
 
 class Plan(NamedTuple):
@@ -70,21 +70,15 @@ class PrimalDual:
         """Start from any x and y."""
         flat, x0 = problem.unpack(x)
         dual, d, q = problem.flat(y), problem.d, problem.q
-        u = problem.coupling.force(dual)
-        # one record (p, r, q, stamp) for each coordinate, or, where rows are dense, four vectors
-        sleep = np.zeros((4, d) if _side_by_side(problem) else (d, 4))
-        p, r, last, _ = sleep if _side_by_side(problem) else sleep.T
-        p[:], r[:] = flat, u
-        affine = _verbs.affine(problem.g)
-        last[:] = 0.0 if affine else flat
-        s = bias_column(problem)
-        memory = {
-            "sleep": sleep,
-            "clock": np.array([1.0, 0.0, 1.0, 0.0, 0.0] if affine else [0.0, 0.0, 0.0, 0.0, 0.0]),
-            "k": x0.copy(),
-            "bias": np.zeros((4, q)),
-        }
-        memory["bias"][2] = s * dual.reshape(-1, q).sum(axis=0) / problem.n
+        # four numbers for each coordinate, beside each other where rows are sparse: see kernels/rows.py
+        memory = {"sleep": np.zeros((4, d)) if _dense(problem) else np.zeros((d, 4))}
+        S, affine, s = _fields(problem, memory), _verbs.affine(problem.g), bias_column(problem)
+        S[0], S[1] = flat, problem.coupling.force(dual)
+        S[2] = 0.0 if affine else flat
+        memory["clock"] = np.array([1.0, 0.0, 1.0, 0.0, 0.0]) if affine else np.zeros(5)
+        memory["bias"] = np.zeros((6, q))
+        memory["bias"][0], memory["bias"][5] = x0, s
+        memory["bias"][3] = s * dual.reshape(-1, q).sum(axis=0) / problem.n
         return State(np.array(x, dtype=np.float64), dual.reshape(problem.y_shape), memory)
 
     def epoch(self, problem: Problem, state: State, rng: np.random.Generator) -> State:
@@ -111,78 +105,70 @@ class PrimalDual:
     def resync(self, problem: Problem, state: State) -> None:
         """Make r = A'y / n anew."""
         memory, y = state.memory, state.y.reshape(-1)
-        p, r, q, stamp = _fields(problem, memory)
-        clock = memory["clock"]
         if _verbs.affine(problem.g):
-            x = clock[0] * p - clock[1] * r
-            q[:] = clock[2] * p + clock[3] * r + np.where(stamp == clock[4], q, 0.0) - x
-            p[:], stamp[:] = x, clock[4]
-            clock[:4] = 1.0, 0.0, 1.0, 0.0
-        r[:] = problem.coupling.force(y)
-        memory["bias"][2] = bias_column(problem) * y.reshape(-1, problem.q).sum(axis=0) / problem.n
+            rebase(_fields(problem, memory), memory["clock"])
+        _fields(problem, memory)[1] = problem.coupling.force(y)
+        memory["bias"][3] = memory["bias"][5] * y.reshape(-1, problem.q).sum(axis=0) / problem.n
 
     def run(self, problem: Problem, state: State, steps: Steps) -> None:
-        """Make the steps, in stretches short enough for time stamps that underflow does not reach."""
-        memory = state.memory
-        coupling, y = problem.coupling, state.y.reshape(-1)
+        """Make the steps, in stretches short enough that Z = prod rho does not underflow."""
+        memory, coupling, affine = state.memory, problem.coupling, _verbs.affine(problem.g)
         data = Data(coupling.lines, coupling.blocks, self.loss(problem), problem.b, problem.c)
-        bias = Bias(bias_column(problem), memory["k"], *memory["bias"])
-        sleep = _fields(problem, memory)
-        if _verbs.affine(problem.g):
-            sweep(data, Affine(*sleep), y, steps, memory["clock"], bias)
-            return
-        decay = np.cumsum(np.log1p(problem.lam * steps.tau))
-        first = 0
+        S, y, clock, first = _fields(problem, memory), state.y.reshape(-1), memory["clock"], 0
+        decay = -np.log(steps.rho).cumsum()
         while first < steps.tau.size:
-            base = decay[first - 1] if first else 0.0
-            last = max(first + 1, int(np.searchsorted(decay, base + HORIZON)))
-            part = Steps(*(array[first:last] for array in steps))
-            Z, U = _verbs.prefixes(problem.lam, part.tau)
-            stamped = Stamped(*sleep, problem.g, part.tau, Z, U)
-            sweep(data, stamped, y, part, memory["clock"], bias)
-            wake_all(stamped, part.tau.size)
-            memory["clock"][4] = 0.0
+            if affine and clock[0] < FADED:
+                rebase(S, clock)
+            room = (decay[first - 1] if first else 0.0) + HORIZON
+            last = max(first + 1, int(np.searchsorted(decay, room)))
+            part = steps if last - first == steps.tau.size else Steps(*(array[first:last] for array in steps))
+            if affine:
+                sweep(data, Affine(S), y, part, clock, memory["bias"])
+            else:
+                stamped = Stamped(S, problem.g, part.tau, *_verbs.prefixes(problem.lam, part.tau))
+                sweep(data, stamped, y, part, clock, memory["bias"])
+                wake_all(stamped, part.tau.size)
+                clock[4] = 0.0
             first = last
 
     def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]:
         """The last x and y."""
-        memory = state.memory
-        sleep = _fields(problem, memory)
-        x = np.empty(problem.d)
-        if _verbs.affine(problem.g):
-            affine_point(Affine(*sleep), memory["clock"], x)
-        else:
-            x[:] = sleep[0]
-        state.x = problem.pack(x, bias_column(problem) * memory["bias"][0] + memory["k"])
+        S, clock, bias = _fields(problem, state.memory), state.memory["clock"], state.memory["bias"]
+        x = clock[0] * S[0] - clock[1] * S[1] if _verbs.affine(problem.g) else S[0]
+        state.x = problem.pack(x, bias[5] * bias[1] + bias[0])
         return state.x, state.y
 
     def extrapolated(self, problem: Problem, state: State) -> Array:
         """xbar, at which the next dual step looks."""
-        memory = state.memory
-        sleep = _fields(problem, memory)
-        p, r, q, stamp = sleep
-        clock = memory["clock"]
+        (p, r, q, stamp), clock, bias = _fields(problem, state.memory), state.memory["clock"], state.memory["bias"]
         if _verbs.affine(problem.g):
             bar = clock[2] * p + clock[3] * r + np.where(stamp == clock[4], q, 0.0)
         else:
             bar = p + clock[0] * (p - q)
-        return problem.pack(np.asarray(bar), bias_column(problem) * memory["bias"][1] + memory["k"])
+        return problem.pack(bar, bias[5] * bias[2] + bias[0])
 
 
-def _side_by_side(problem: Problem) -> bool:
+def rebase(S: Array, clock: Array) -> None:
+    """Start again from Z = 1, U = 0 with the same x and xbar."""
+    x = clock[0] * S[0] - clock[1] * S[1]
+    bar = clock[2] * S[0] + clock[3] * S[1] + np.where(S[3] == clock[4], S[2], 0.0)
+    S[0], S[2], S[3] = x, bar - x, clock[4]
+    clock[:4] = 1.0, 0.0, 1.0, 0.0
+
+
+def recentre(problem: Problem, state: State) -> None:
+    """Let the offset of the intercept follow it: k <- s x + k, x <- 0; see `bias_column`."""
+    bias = state.memory["bias"]
+    if np.isfinite(bias).all():
+        bias[0] += bias[5] * bias[1]
+        bias[2] -= bias[1]
+        bias[1] = 0.0
+
+
+def _dense(problem: Problem) -> bool:
     return isinstance(problem.coupling.lines, Dense)
 
 
 def _fields(problem: Problem, memory: Memory) -> Array:
     """p, r, q and stamp of every coordinate, as the rows of an array."""
-    return memory["sleep"] if _side_by_side(problem) else memory["sleep"].T
-
-
-def recentre(problem: Problem, state: State) -> None:
-    """Let the offset of the intercept follow it: k <- s x' + k, x' <- 0; see `bias_column`."""
-    bias, k = state.memory["bias"], state.memory["k"]
-    moved = bias_column(problem) * bias[0]
-    if np.isfinite(moved).all() and math.isfinite(float(np.abs(k).max())):
-        k += moved
-        bias[1] -= bias[0]
-        bias[0] = 0.0
+    return memory["sleep"] if _dense(problem) else memory["sleep"].T

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.optimize
 from numpy.typing import NDArray
 
 from saddlery._compile import kernel
@@ -17,6 +16,7 @@ from saddlery.data.rows import Rows, U, column, entry, span
 from saddlery.kernels.dual import PrimalStep, coordinates
 from saddlery.problem import Problem
 from saddlery.sampling import Permutation, Replay, Uniform
+from saddlery.steps._root import root
 from saddlery.terms._sums import prox_all
 from saddlery.terms.squared import Squared
 
@@ -61,7 +61,8 @@ class CD:
         """Start from any x; y follows from it."""
         flat, x0 = problem.unpack(x)
         point = flat.copy()
-        prox_all(problem.g, point, 0.0)  # into the domain of g
+        if point.any():
+            prox_all(problem.g, point, 0.0)  # into the domain of g
         memory = {"point": point, "z": problem.coupling.predictions(point), "extra": x0.copy()}
         state = State(np.array(x, dtype=np.float64), np.zeros(problem.n), memory)
         self._fit_intercept(problem, state)
@@ -79,10 +80,9 @@ class CD:
             order = np.arange(d)
         else:
             order = (Permutation() if self.order == "permutation" else Uniform()).draw(rng, d, d)[:, 0]
-        lines, sizes, mean = self._columns(problem, state)
-        role = PrimalStep(problem.f, problem.g, problem.b, problem.c, mean)
-        memory = state.memory
-        coordinates(lines.view, role, order, memory["point"], memory["z"], sizes, memory["extra"])
+        memory, role = state.memory, PrimalStep(problem.f, problem.g, problem.b, problem.c)
+        lines, own = self._columns(problem, state)
+        coordinates(lines.view, role, order, memory["point"], memory["z"], own, memory["extra"])
         self._fit_intercept(problem, state)
         state.epoch += 1
         state.passes += order.size / d
@@ -97,41 +97,39 @@ class CD:
         state.y = problem.gradients(memory["z"] + memory["extra"][0])
         return state.x, state.y
 
-    def _columns(self, problem: Problem, state: State) -> tuple[Rows, Array, Array]:
-        """Columns, tau_j, and the column means that the intercept follows (zeros where it does not)."""
+    def _columns(self, problem: Problem, state: State) -> tuple[Rows, Array]:
+        """The columns, and for each tau_j / n, tau_j, and the mean that the intercept follows (0 where it does not)."""
         if "columns" not in state.scratch:
             lines = problem.coupling.columns
             squares, mean = np.empty(problem.d), np.empty(problem.d)
             column_moments(lines.view, problem.c, squares, mean)
-            exact = problem.intercept and isinstance(problem.f, Squared)
-            left = np.maximum(squares - problem.n * mean**2, 1e-8 * squares) if exact else squares
-            sizes = np.where(left > 0.0, problem.n * problem.gamma / np.where(left > 0.0, left, 1.0), 1e15)
-            state.scratch["columns"] = lines, sizes, mean if exact else np.zeros(problem.d)
-        lines, sizes, mean = state.scratch["columns"]
-        return lines, sizes, mean
+            if problem.intercept and isinstance(problem.f, Squared):
+                squares = np.maximum(squares - problem.n * mean**2, 1e-8 * squares)
+            else:
+                mean[:] = 0.0
+            tau = np.where(squares > 0.0, problem.n * problem.gamma / np.where(squares > 0.0, squares, 1.0), 1e15)
+            state.scratch["columns"] = lines, np.stack([tau / problem.n, tau, mean], axis=1)
+        lines, own = state.scratch["columns"]
+        return lines, own
 
     def _fit_intercept(self, problem: Problem, state: State) -> None:
         """The x0 for which sum_i y_i = 0, the root of an increasing function."""
         if problem.intercept:
             z, extra = state.memory["z"], state.memory["extra"]
-            extra[0] = root(lambda x0: float(problem.gradients(z + x0).mean()), float(extra[0]), problem.gamma)
+            extra[0] = fit(lambda x0: float(problem.gradients(z + x0).mean()), float(extra[0]), problem.gamma)
 
 
-def root(slope: Callable[[float], float], start: float, step: float) -> float:
-    """The zero of an increasing function of slope at most 1 / step, to rounding.
-
-    The first bracket comes from steps that double; then Brent's method.
-    """
+def fit(slope: Callable[[float], float], start: float, step: float) -> float:
+    """The zero of an increasing function of slope at most 1 / step: steps that double find a bracket."""
     here, value = start, slope(start)
     if value == 0.0 or not math.isfinite(value):
         return here
     sign = -1.0 if value > 0.0 else 1.0
-    move = max(step * abs(value), 1e-300)
+    move = step * abs(value)
     for _ in range(200):
         there = here + sign * move
         if slope(there) * value <= 0.0:
-            low, high = min(here, there), max(here, there)
-            return float(scipy.optimize.brentq(slope, low, high, xtol=1e-300, rtol=8.9e-16, maxiter=200, disp=False))
+            return root(slope, min(here, there), max(here, there))
         here, move = there, 2.0 * move
     return here
 

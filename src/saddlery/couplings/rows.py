@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from saddlery._compile import kernel
-from saddlery.data.rows import Outputs, Rows, U, apply, axpy, column, dot, products, span
+from saddlery.data.rows import Outputs, Rows, U, axpy, column, dot, products, span
 from saddlery.terms._sums import Blocks, Single, bounds
 
 Array = NDArray[Any]
@@ -67,23 +67,21 @@ class RowCoupling:
 
     def both(self, x: Array, y: Array) -> tuple[Array, Array]:
         """A x and A'y / n in one pass over the data."""
-        z, u = np.empty(self.m), np.zeros(self.d)
-        products(self.lines, x, y, z, u)
-        u /= self.n
-        return z, u
+        return self._products(x, y, True, True)
 
     def predictions(self, x: Array) -> Array:
         """A x."""
-        z = np.empty(self.m)
-        apply(self.lines, x, z)
-        return z
+        return self._products(x, np.empty(self.m), True, False)[0] if x.any() else np.zeros(self.m)
 
     def force(self, y: Array) -> Array:
         """A'y / n."""
-        u = np.zeros(self.d)
-        adjoint(self.lines, y, u)
+        return self._products(np.empty(0), y, False, True)[1] if y.any() else np.zeros(self.d)
+
+    def _products(self, x: Array, y: Array, forward: bool, back: bool) -> tuple[Array, Array]:
+        z, u = np.empty(self.m if forward else 0), np.zeros(self.d if back else 0)
+        products(self.lines, x, y, z, u, forward, back)
         u /= self.n
-        return u
+        return z, u
 
     def spread(self, weights: Array) -> Array:
         """A number for every block, repeated for every line of it."""
@@ -129,14 +127,6 @@ class RowCoupling:
             if estimate <= last * (1.0 + 1e-4):
                 break
         return SAFETY * estimate
-
-
-@kernel
-def adjoint(lines, y, u):
-    """u += A'y."""
-    for i in range(U(y.shape[0])):
-        if y[i] != 0.0:
-            axpy(lines, i, y[i], u)
 
 
 @kernel

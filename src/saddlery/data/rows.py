@@ -38,9 +38,9 @@ class Dense(NamedTuple):
         return self.X[i, k]
 
     def ahead(self, i):
-        d = self.X.shape[1]
-        for k in range(0, d * self.X.itemsize, 64):
-            prefetch(self.X, i * d + k // self.X.itemsize)
+        d = U(self.X.shape[1])
+        for k in range(i * d, (i + U(1)) * d, U(8)):
+            prefetch(self.X, k)
 
 
 class Sparse(NamedTuple):
@@ -60,10 +60,8 @@ class Sparse(NamedTuple):
         return self.values[k]
 
     def ahead(self, i):
-        first, last = np.int64(self.start[i]), np.int64(self.start[i + U(1)])
-        for k in range(first, last, 8):
+        for k in range(U(self.start[i]), U(self.start[i + U(1)]), U(8)):
             prefetch(self.values, k)
-        for k in range(first, last, 16):
             prefetch(self.columns, k)
 
 
@@ -125,18 +123,16 @@ def axpy(rows, i, c, x):
         x[column(rows, i, k)] += c * entry(rows, i, k)
 
 
-def prefetch(array, k):
-    """Hint that element k of the flat array is needed soon. Means nothing outside compiled code."""
-
-
 if COMPILED:
     from llvmlite import ir
     from numba import types
     from numba.core import cgutils
-    from numba.extending import intrinsic, overload
+    from numba.extending import intrinsic
 
     @intrinsic
-    def _prefetch(context, array, k):
+    def prefetch(context, array, k):
+        """Hint that element k of the flat array is needed soon."""
+
         def generate(context, builder, signature, args):
             data = context.make_array(signature.args[0])(context, builder, args[0]).data
             place = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t)
@@ -148,39 +144,22 @@ if COMPILED:
 
         return types.void(array, k), generate
 
-    @overload(prefetch, strict=False)
-    def _typed_prefetch(array, k):
-        return lambda array, k: _prefetch(array, np.int64(k))
+else:
+
+    def prefetch(array, k):
+        """Means nothing outside compiled code."""
 
 
 @kernel
-def products(rows, x, y, z, u):
-    """z = A x and u = A'y in one pass over the data."""
-    lines = z.shape[0]
-    for i in range(U(lines)):
-        ahead(rows, min(i + U(2), U(lines - 1)))
-        z[i] = dot(rows, i, x)
-        if y[i] != 0.0:
+def products(rows, x, y, z, u, forward, back):
+    """z = A x (if `forward`) and u += A'y (if `back`), in one pass over the data."""
+    last = U(y.shape[0] - 1)
+    for i in range(U(y.shape[0])):
+        ahead(rows, min(i + U(2), last))
+        if forward:
+            z[i] = dot(rows, i, x)
+        if back and y[i] != 0.0:
             axpy(rows, i, y[i], u)
-
-
-@kernel
-def apply(rows, x, z):
-    """z = A x."""
-    for i in range(U(z.shape[0])):
-        z[i] = dot(rows, i, x)
-
-
-@kernel
-def row_squares(rows, squares):
-    """squares_i = |a_i|^2, summed in double precision."""
-    for i in range(U(squares.shape[0])):
-        first, last = span(rows, i)
-        total = 0.0
-        for k in range(first, last):
-            a = np.float64(entry(rows, i, k))
-            total += a * a
-        squares[i] = total
 
 
 class Rows(NamedTuple):
@@ -204,9 +183,20 @@ class Rows(NamedTuple):
         return cls(view, shape, stored, copied)
 
     def squares(self) -> Array:
-        """|a_i|^2 for every row."""
-        out = np.empty(self.shape[0])
-        row_squares(self.view, out)
+        """|a_i|^2 for every row, summed in double precision, a slice of the data at a time."""
+        out, view = np.zeros(self.shape[0]), self.view
+        step = max(1, (1 << 18) * self.shape[0] // max(self.stored, 1))
+        for first in range(0, self.shape[0], step):
+            rows = slice(first, first + step)
+            if isinstance(view, Dense):
+                part = view.X[rows].astype(np.float64)
+                out[rows] = np.einsum("ij,ij->i", part, part)
+                continue
+            start = view.start[first : first + step + 1].astype(np.int64)
+            part = view.values[start[0] : start[-1]].astype(np.float64)
+            full = np.flatnonzero(np.diff(start))
+            if full.size:
+                out[first + full] = np.add.reduceat(part * part, start[full] - start[0])
         return out
 
     def columns(self) -> Rows:

@@ -2,7 +2,7 @@
 
 Line i of the matrix L moves the coordinate p_i, and every coordinate moves w = sum_i p_i l_i (scaled):
 
-    slope = sum_k L_ik respond(w_k)        p_i <- move(p_i, slope, size_i)        w += change l_i
+    slope = sum_k L_ik respond(w_k)        p_i <- move(p_i, slope)        w += change l_i
 
 ======== ============== ===================================== ==============================================
 role     lines          w and its response                    move
@@ -13,7 +13,7 @@ Primal-  columns of A   z = A x, y_i = c_i f'(z_i + x0)       x_j = prox_g(x_j -
 Step                                                          with tau_j = n gamma / sum_i c_i a_ij^2
 ======== ============== ===================================== ==============================================
 
-`extra` holds what belongs to the intercept: see each role.
+`own` holds three numbers for each line, `extra` what belongs to the intercept: see each role.
 """
 
 from __future__ import annotations
@@ -26,58 +26,48 @@ from saddlery.terms._verbs import grad, grad_conj, prox, prox_conj
 
 
 class DualStep(NamedTuple):
-    """Moves y. extra = (s, k, u0, 1/lam): a column of s's whose coordinate is -u0 / lam, and an offset k."""
+    """Moves y. Of line i: own = (sigma_i, b_i, c_i). extra = (s, k, u0, 1/lam), a column of s's for an intercept
+
+    whose coordinate is -u0 / lam, and an offset k.
+    """
 
     f: Any
     g: Any
-    b: Any
-    c: Any
 
     def respond(self, k, w, extra):
         return grad_conj(self.g, -w)
 
-    def live(self, i):
-        return self.c[i] > 0.0
-
-    def hint(self, i):
-        prefetch(self.b, i)
-        prefetch(self.c, i)
-
-    def move(self, i, y, slope, size, extra):
+    def move(self, y, slope, own, i, extra):
+        c = own[i, 2]
         z = slope - extra[0] * extra[2] * extra[3] + extra[1]
-        return self.c[i] * prox_conj(self.f, y / self.c[i], z, size, self.b[i])
+        return c * prox_conj(self.f, y / c, z, own[i, 0], own[i, 1])
 
-    def spread(self, i, change, extra):
-        extra[2] += extra[0] * change / self.b.shape[0]
-        return change / self.b.shape[0]
+    def spread(self, change, own, i, extra):
+        share = change / own.shape[0]
+        extra[2] += extra[0] * share
+        return share
 
 
 class PrimalStep(NamedTuple):
-    """Moves x. extra = (x0,): the intercept, which follows every move exactly where `mean` holds column means.
+    """Moves x. Of line j: own = (tau_j / n, tau_j, mean_j). extra = (x0,), the intercept.
 
-    (Squared loss: the best x0 falls by change * mean_j. Elsewhere `mean` is 0 and x0 is fitted between epochs.)
+    It follows every move exactly where mean_j is the mean of column j (squared loss: the best x0 falls by
+    change * mean_j). Elsewhere mean_j is 0 and x0 is fitted between epochs.
     """
 
     f: Any
     g: Any
     b: Any
     c: Any
-    mean: Any
 
     def respond(self, k, w, extra):
         return self.c[k] * grad(self.f, w + extra[0], self.b[k])
 
-    def live(self, j):
-        return True
+    def move(self, x, slope, own, j, extra):
+        return prox(self.g, x - own[j, 0] * slope, own[j, 1])
 
-    def hint(self, j):
-        prefetch(self.mean, j)
-
-    def move(self, j, x, slope, size, extra):
-        return prox(self.g, x - size * slope / self.b.shape[0], size)
-
-    def spread(self, j, change, extra):
-        extra[0] -= change * self.mean[j]
+    def spread(self, change, own, j, extra):
+        extra[0] -= change * own[j, 2]
         return change
 
 
@@ -87,22 +77,12 @@ def respond(role, k, w, extra):
 
 
 @verb
-def live(role, i):
-    """May line i move?"""
-
-
-@verb
-def hint(role, i):
-    """Ask the memory for what the role needs of line i."""
-
-
-@verb
-def move(role, i, p, slope, size, extra):
+def move(role, p, slope, own, i, extra):
     """The exact minimiser over coordinate i."""
 
 
 @verb
-def spread(role, i, change, extra):
+def spread(role, change, own, i, extra):
     """Note the change of coordinate i; returns the multiple of line i that w moves by."""
 
 
@@ -118,18 +98,17 @@ def gather(lines, i, role, w, extra):
 
 
 @kernel
-def coordinates(lines, role, order, point, w, sizes, extra):
+def coordinates(lines, role, order, point, w, own, extra):
     """Move the coordinates of `order`, one after the other."""
     last = order.shape[0] - 1
     for t in range(order.shape[0]):
         i, soon = U(order[t]), U(order[min(t + 2, last)])
         ahead(lines, soon)
         prefetch(point, soon)
-        prefetch(sizes, soon)
-        hint(role, soon)
-        if live(role, i):
-            slope = gather(lines, i, role, w, extra)
-            change = move(role, i, point[i], slope, sizes[i], extra) - point[i]
-            if change != 0.0:
-                point[i] += change
-                axpy(lines, i, spread(role, i, change, extra), w)
+        prefetch(own, U(3) * soon)
+        slope = gather(lines, i, role, w, extra)
+        old = point[i]
+        point[i] = move(role, old, slope, own, i, extra)
+        change = point[i] - old
+        if change != 0.0:
+            axpy(lines, i, spread(role, change, own, i, extra), w)

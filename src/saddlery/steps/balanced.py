@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 from numpy.typing import NDArray
 
 from saddlery.steps._arrays import Fixed, Scale
+from saddlery.steps._root import root
 
 Array = NDArray[Any]
 
@@ -34,11 +34,7 @@ def balanced(scale: Scale, live: Array) -> tuple[Fixed, Array]:
     spread = float(np.sqrt(squares).mean()) * np.sqrt(scale.n / (scale.lam * scale.gamma))
     low, high = float(max(scale.n, 1 + 1e-9)), float(2.0 * (scale.n + spread) + 2.0)
     if squares.any():
-        K = float(
-            scipy.optimize.brentq(
-                lambda K: _probabilities(scale, squares, K).sum() - 1.0, low, high, xtol=1e-12 * low, rtol=1e-15
-            )
-        )
+        K = root(lambda K: float(_probabilities(scale, squares, K).sum()) - 1.0, low, high)
     else:
         K = max(low, 2.0)
     p = _probabilities(scale, squares, K)

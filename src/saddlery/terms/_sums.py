@@ -43,8 +43,10 @@ class Single(NamedTuple):
         return 1
 
     def measure(self, f, i, z, y, b, c, work):
-        v = y[i] / c
-        return value(f, z[i], b[i]), conj(f, v, b[i]), fenchel_young(f, z[i], v, b[i])
+        return value(f, z[i], b[i]), fenchel_young(f, z[i], y[i] / c, b[i])
+
+    def dual(self, f, i, y, b, c, work):
+        return conj(f, y[i] / c, b[i])
 
     def gradient(self, f, i, z, b, c, y):
         y[i] = c * grad(f, z[i], b[i])
@@ -81,7 +83,14 @@ class Blocks(NamedTuple):
         for k in range(v.shape[0]):
             v[k] = y[first + np.uint64(k)] / c
         here = z[first:last]
-        return value_block(f, here, label), conj_block(f, v, label), fenchel_young_block(f, here, v, label)
+        return value_block(f, here, label), fenchel_young_block(f, here, v, label)
+
+    def dual(self, f, i, y, b, c, work):
+        first, last = bounds(self, i)
+        v = work[: last - first]
+        for k in range(v.shape[0]):
+            v[k] = y[first + np.uint64(k)] / c
+        return conj_block(f, v, _label(self, b, i, first, last))
 
     def gradient(self, f, i, z, b, c, y):
         first, last = bounds(self, i)
@@ -125,7 +134,12 @@ def widest(blocks):
 
 @verb
 def measure(blocks, f, i, z, y, b, c, work):
-    """f(z_i), f*(y_i / c) and their Fenchel-Young sum with -<y_i / c, z_i>."""
+    """f(z_i), and f(z_i) + f*(y_i / c) - <y_i / c, z_i>."""
+
+
+@verb
+def dual(blocks, f, i, y, b, c, work):
+    """f*(y_i / c)."""
 
 
 @verb
@@ -148,17 +162,26 @@ def step(blocks, f, i, y, z, at, sigma, b, c, out):
 
 @kernel
 def loss_means(blocks, f, z, y, b, c):
-    """Means over blocks of c f(z), c f*(y / c) and c FY(z, y / c). Blocks of weight 0 count for nothing."""
-    losses, conjugates, gaps = 0.0, 0.0, 0.0
+    """Means over blocks of c f(z) and of c FY(z, y / c). Blocks of weight 0 count for nothing."""
+    losses, gaps = 0.0, 0.0
     work = np.empty(widest(blocks))
     for i in range(np.uint64(c.shape[0])):
         if c[i] > 0.0:
-            a, s, e = measure(blocks, f, i, z, y, b, c[i], work)
+            a, e = measure(blocks, f, i, z, y, b, c[i], work)
             losses += c[i] * a
-            conjugates += c[i] * s
             gaps += c[i] * e
-    n = c.shape[0]
-    return losses / n, conjugates / n, gaps / n
+    return losses / c.shape[0], gaps / c.shape[0]
+
+
+@kernel
+def conj_mean(blocks, f, y, b, c):
+    """Mean over blocks of c f*(y / c)."""
+    total = 0.0
+    work = np.empty(widest(blocks))
+    for i in range(np.uint64(c.shape[0])):
+        if c[i] > 0.0:
+            total += c[i] * dual(blocks, f, i, y, b, c[i], work)
+    return total / c.shape[0]
 
 
 @kernel
@@ -203,13 +226,21 @@ def steps_all(blocks, f, y, z, sigma, b, c):
 
 @kernel
 def penalty_sums(g, x, v):
-    """Sums over coordinates of g(x), g*(v) and g(x) + g*(v) - x v."""
-    values, conjugates, gaps = 0.0, 0.0, 0.0
+    """Sums over coordinates of g(x) and of g(x) + g*(v) - x v."""
+    values, gaps = 0.0, 0.0
     for j in range(x.shape[0]):
         values += value(g, x[j])
-        conjugates += conj(g, v[j])
         gaps += slack(g, x[j], v[j])
-    return values, conjugates, gaps
+    return values, gaps
+
+
+@kernel
+def conj_sum(g, v):
+    """Sum over coordinates of g*(v)."""
+    total = 0.0
+    for j in range(v.shape[0]):
+        total += conj(g, v[j])
+    return total
 
 
 @kernel

@@ -23,10 +23,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlery._compile import verb
+from saddlery._compile import strict, verb
 
 Array = NDArray[Any]
 Term = Any  # a NamedTuple with some of the methods above; checked by `needs`, not by inheritance
+
+
+@strict
+def nonnegative(primal: float, dual: float, product: float) -> float:
+    """primal + dual - product, where a negative sum is rounding; minus infinity where it is more than that."""
+    gap = primal + dual - product
+    if gap < 0.0:
+        return 0.0 if gap > -1e-9 * (abs(primal) + abs(dual) + abs(product)) else -np.inf
+    return gap
 
 
 # ---- losses, one number ------------------------------------------------------------------------------------------
@@ -61,8 +70,7 @@ def interval(f: Term, b: float) -> tuple[float, float]:
 @verb
 def fenchel_young(f: Term, z: float, y: float, b: float) -> float:
     """f(z, b) + f*(y, b) - y z >= 0. Terms of this library write it without cancellation."""
-    gap = value(f, z, b) + conj(f, y, b) - y * z
-    return 0.0 if gap < 0.0 else gap
+    return nonnegative(value(f, z, b), conj(f, y, b), y * z)
 
 
 # ---- losses, one block -------------------------------------------------------------------------------------------
@@ -144,8 +152,7 @@ def reach(g: Term) -> tuple[float, float]:
 @verb
 def slack(g: Term, x: float, v: float) -> float:
     """g(x) + g*(v) - v x >= 0. Terms of this library write it without cancellation."""
-    gap = value(g, x) + conj(g, v) - v * x
-    return 0.0 if gap < 0.0 else gap
+    return nonnegative(value(g, x), conj(g, v), v * x)
 
 
 @verb
