@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from saddlery import checkpoint as disk
 from saddlery.algorithms import Algorithm, State, able, method, missing
-from saddlery.algorithms._auto import choose
+from saddlery.algorithms._auto import WATCH, choose, leave, second
 from saddlery.certificate import Certified, certify
 from saddlery.problem import Problem
 from saddlery.result import COLUMNS, History, Result, Status
@@ -86,7 +86,7 @@ def solve(
     """
     _check(problem, tol, max_epochs, max_time, every)
     algorithm = _algorithm(problem, method)
-    run = _Run(problem, algorithm, algorithm, np.random.default_rng(seed))
+    run = _Run(problem, algorithm, algorithm, np.random.default_rng(seed), auto=isinstance(method, str) and method == "auto")
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None and path.exists():
         run.restore(disk.read(path, problem.fingerprint, _signature(algorithm)))
@@ -124,6 +124,8 @@ def _loop(
             if run.falters(status):
                 run.fall_back()
                 status = None
+            elif status is None and run.auto:
+                run.reconsider()
             if callback is not None and callback(run.row()) is True:
                 status = Status.CALLBACK
             if interrupted:
@@ -147,6 +149,7 @@ class _Run:
     asked: Algorithm
     algorithm: Algorithm
     rng: np.random.Generator
+    auto: bool = False
     state: State = field(init=False)
     best: Certified = field(init=False)
     now: Certified = field(init=False)
@@ -157,6 +160,8 @@ class _Run:
     due: int = 0
     improved: int = 0
     mark: float = math.inf
+    lowest: float = math.inf
+    highest: float = -math.inf
     certificates: int = 0
     passes: float = 0.0
     runaway: float = math.inf
@@ -207,9 +212,10 @@ class _Run:
             self.runaway = RUNAWAY * scale if math.isfinite(scale) and scale > 0.0 else math.inf
         elif _better(made, self.best.certificate) or self.algorithm.replay is not None:
             self.best = self.now
-        measure = made.gap if math.isfinite(made.gap) else made.primal
-        if measure < 0.9 * self.mark or (not math.isfinite(made.gap) and measure < self.mark):
-            self.mark, self.improved = measure, self.epoch
+        self.lowest, self.highest = min(self.lowest, made.primal), max(self.highest, made.dual)
+        bracket = self.lowest - self.highest if self.highest > -math.inf else self.lowest
+        if bracket < self.mark - 1e-3 * abs(self.mark) or self.mark == math.inf:
+            self.mark, self.improved = bracket, self.epoch
         self.looked = self.epoch
         self.certificates += 1
         if not keep:
@@ -275,6 +281,26 @@ class _Run:
         self._take_over(name, batch)
         self.improved = self.epoch
 
+    def reconsider(self) -> None:
+        """Leave the first choice of "auto" for the second, where its gaps say so: see `algorithms._auto`."""
+        if self.fallen or self.epoch < WATCH:
+            return
+        name, proved = second(self.problem, self.algorithm.name)
+        if leave(self.rate(), proved):
+            self.notes.append(
+                f"auto: at epoch {self.epoch} {name} took over from {self.algorithm.name}, whose gap fell more slowly than "
+                "is proved for adaspdc-balanced"
+            )
+            self._take_over(name, 1)
+
+    def rate(self) -> float:
+        """Fall of the logarithm of the gap an epoch, over the later half of the certificates; 0 if it does not fall."""
+        seen = [(row[0], row[6]) for row in self.rows if 0.0 < row[6] < math.inf]
+        if len(seen) < 2:
+            return 0.0
+        (e0, g0), (e1, g1) = seen[len(seen) // 2 - (len(seen) == 2)], seen[-1]
+        return max(0.0, math.log(g0 / g1) / (e1 - e0)) if e1 > e0 else 0.0
+
     def _take_over(self, name: str, batch: int) -> None:
         parameters = {"batch_size": batch} if batch > 1 else {}
         self.algorithm, self.fallen = method(name, **parameters), True
@@ -295,6 +321,8 @@ class _Run:
             "due": self.due,
             "improved": self.improved,
             "mark": self.mark,
+            "lowest": self.lowest,
+            "highest": self.highest,
             "certificates": self.certificates,
             "passes": self.passes,
             "runaway": self.runaway,

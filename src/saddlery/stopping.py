@@ -14,8 +14,8 @@ from saddlery.result import Status
 class Progress:
     """What the rules look at.
 
-    epoch and seconds of this run; the certificate of the last iterate; that of the best point, and the epoch at which
-    it last became better by a tenth; `runaway`: an objective above which the iterates have run away.
+    epoch and seconds of this run; the certificate of the last iterate; that of the best point; the epoch at which
+    the lowest objective and the highest lower bound seen so far last came closer by a thousandth; `runaway`: an objective above which the iterates have run away.
     """
 
     epoch: int
@@ -53,7 +53,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Stalled:
-    """The best gap has not fallen by a tenth for `patience` epochs and a `share` of the run: a heuristic."""
+    """The bracket around the minimum has not closed for `patience` epochs and a `share` of the run: a heuristic."""
 
     patience: int = 100
     share: float = 0.5
