@@ -110,7 +110,7 @@ def c_loop(library: ctypes.CDLL, X: Any, order: Any, style: str) -> Call:
     data = (X.indptr, X.indices, X.data) if issparse(X) else (X.reshape(-1),)
     arrays = (order.astype(np.int32), *data, np.zeros(d, X.dtype))
     step = 0.1 * n / float(np.square(data[-1]).sum())  # a tenth of 1 / |a_i|^2
-    loop = library[f"{kind(X).replace(' ', '_')}_{style}"]
+    loop = library[f"{'sparse' if issparse(X) else 'dense'}_{X.dtype}_{style}"]
     return partial(loop, order.size, d, *map(np.ctypeslib.as_ctypes, arrays), ctypes.c_double(step))
 
 
@@ -148,13 +148,9 @@ def ratio(what: str, base: float, ours: float, target: float, ahead: float | Non
     return Figure(what, unit, base, ours, ours / base, target, ahead and ours / ahead)
 
 
-def kind(X: Any) -> str:
-    return f"{'sparse' if issparse(X) else 'dense'} {X.dtype}"
-
-
 def against_the_limit(X: Any, library: ctypes.CDLL | str, rounds: int) -> list[Figure]:
     """Every method over the C loop, and the certificate over its products, on one matrix."""
-    problem, calls = smooth_hinge(X), dict[str, Call]()
+    problem, kind, calls = smooth_hinge(X), f"{'sparse' if issparse(X) else 'dense'} {X.dtype}", dict[str, Call]()
     for method in TARGETS:
         epoch, order, (x, y) = epochs(method, problem)
         if isinstance(library, ctypes.CDLL):
@@ -165,11 +161,11 @@ def against_the_limit(X: Any, library: ctypes.CDLL | str, rounds: int) -> list[F
     calls |= {"products": lambda: (A @ x, A.T @ y), "certificate": lambda: certify(problem, x, y)}
     best = interleaved(calls, rounds, X.nnz if issparse(X) else X.size)
     figures = [
-        ratio(f"{m}, {kind(X)}", best[f"{m} plain"], best[m], limits[not issparse(X)], best[f"{m} ahead"])
+        ratio(f"{m}, {kind}", best[f"{m} plain"], best[m], limits[not issparse(X)], best[f"{m} ahead"])
         for m, limits in TARGETS.items()
         if m in best
     ]
-    return [*figures, ratio(f"certificate, {kind(X)}", best["products"], best["certificate"], CERTIFICATE)]
+    return [*figures, ratio(f"certificate, {kind}", best["products"], best["certificate"], CERTIFICATE)]
 
 
 def appended_columns(X: Any, d: int, rounds: int) -> list[Figure]:
@@ -211,7 +207,7 @@ print(json.dumps([after - before for before, after in zip(times, times[1:])]))
 """
 
 PEAK = """
-import json, sys, numpy as np, saddlery as sd
+import ctypes, json, sys, numpy as np, saddlery as sd
 from saddlery.data.synthetic import random_csr
 def resident(field):
     return next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(field))
@@ -221,6 +217,7 @@ n, d, entries = (int(number) for number in sys.argv[1:4])
 small, X, b, growth = random_csr(100, 50, 5), random_csr(n, d, entries), np.where(np.arange(n) % 3 == 0, -1.0, 1.0), {}
 for method in sys.argv[4:]:
     solve(small, b[:100], method)
+    getattr(ctypes.CDLL(None), "malloc_trim", int)(0)  # give back what was freed: it would hide growth
     open("/proc/self/clear_refs", "w").write("5")  # VmHWM, the peak, starts anew from here
     before = resident("VmRSS")
     solve(X, b, method)

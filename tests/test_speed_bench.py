@@ -1,4 +1,4 @@
-"""The benchmark of speed: that it yields every figure. What the figures are is for a quiet machine, but for the slow ones."""
+"""The benchmark of speed yields every figure. What they are only the slow tests ask: machines are noisy."""
 
 from __future__ import annotations
 

@@ -174,34 +174,39 @@ def _into_reach(problem: Problem, y: Array, u: Array, x: Array) -> tuple[Array, 
 
 
 def _into_cone(problem: Problem, y: Array, u: Array, x: Array, sign: float) -> tuple[Array, Array] | None:
-    """Move y so that sign * u >= 0, by y + W A w with A'(W A w) / n = missing, solved by conjugate gradients.
+    """Move y so that sign * u >= 0: y + sign W (A w + w0) with A'W(A w + w0) / n = missing, and sum 0 for the intercept.
 
-    A little more than what is missing is asked for, so that a solution right to a tenth will do.
+    Conjugate gradients; a little more than what is missing is asked for, so that a rough solution will do.
     """
     missing = np.maximum(-sign * u, 0.0)
     if not missing.any():
         return None
-    coupling, support = problem.coupling, (missing > 0.0) | (x != 0.0)
-    aim = np.where(support, missing + 0.1 * missing.max(), 0.0)
+    coupling, q, most = problem.coupling, problem.q, float(missing.max())
+    support = (missing > 0.0) | (x != 0.0)
+    aim = np.concatenate([np.where(support, missing + 0.1 * most, 0.0), np.zeros(q)])
     room = np.zeros(coupling.m)
     rooms(coupling.blocks, problem.f, y, problem.b, problem.c, room)
 
-    def normal(w: Array) -> Array:
-        return np.asarray(np.where(support, coupling.force(room * coupling.predictions(w)), 0.0))
+    def move(w: Array) -> Array:
+        ends = np.tile(w[-q:], coupling.m // q) if problem.intercept else 0.0
+        return np.asarray(room * (coupling.predictions(w[:-q]) + ends))
 
-    w, residual = np.zeros(coupling.d), aim.copy()
+    def image(w: Array) -> Array:
+        moved = move(w)
+        sums = moved.reshape(-1, q).sum(axis=0) / problem.n if problem.intercept else np.zeros(q)
+        return np.concatenate([np.where(support, coupling.force(moved), 0.0), sums])
+
+    w, residual = np.zeros(aim.size), aim.copy()
     direction, square = residual.copy(), float(residual @ residual)
-    for _ in range(50):
-        image = normal(direction)
-        step = square / max(float(direction @ image), 1e-300)
+    for _ in range(100):
+        step = square / max(float(direction @ (ahead := image(direction))), 1e-300)
         w += step * direction
-        residual -= step * image
+        residual -= step * ahead
         last, square = square, float(residual @ residual)
-        if np.abs(residual).max() <= 0.05 * missing.max() or not math.isfinite(square):
+        if not math.isfinite(square) or np.abs(residual[:-q]).max() + 100.0 * np.abs(residual[-q:]).max() <= 0.05 * most:
             break
         direction = residual + square / last * direction
-    moved = y + sign * room * coupling.predictions(w)
-    kept = moved.copy()
+    kept = y + sign * move(w)
     feasible(coupling.blocks, problem.f, kept, problem.b, problem.c)
     if problem.intercept:
         _balance(problem, kept)

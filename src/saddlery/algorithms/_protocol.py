@@ -92,7 +92,9 @@ def _has_bound(p: Problem) -> bool:
     if not _verbs.separable(p.g):
         return True
     low, high = _verbs.reach(p.g)
-    return not (low == high == 0.0) or p.curvature > 0.0
+    if low == high == 0.0:
+        return p.curvature > 0.0
+    return isinstance(p.coupling.blocks, Single) or (low < 0.0 < high)  # of a half line only scalar losses are repaired
 
 
 class Algorithm(Protocol):

@@ -259,3 +259,6 @@ class Explicit(NamedTuple):
 
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
         return grad(self.loss, z, b)
+
+    def prox_conj_block(self, y0: Array, z: Array, sigma: float, b: Array, out: Array) -> None:
+        grad_block(self.loss, z, b, out)
