@@ -23,7 +23,7 @@ _HOME = {
     "Status": "result",
     "History": "result",
     "State": "algorithms",
-    "solve": "solve",
+    "solve": "loop",
     "method": "algorithms",
     "methods": "algorithms",
     "Replay": "sampling",
@@ -58,30 +58,52 @@ _TERMS = (
 __all__ = ["__version__", *sorted([*_HOME, *_TERMS])]
 
 if TYPE_CHECKING:
-    from saddlery.algorithms import State, method, methods
-    from saddlery.certificate import Certificate
-    from saddlery.data import synthetic
-    from saddlery.data.fetch import datasets, load_dataset
-    from saddlery.data.svmlight import read_svmlight, write_svmlight
-    from saddlery.problem import ERM, Problem, SeparableSaddle
-    from saddlery.result import History, Result, Status
-    from saddlery.sampling import Adaptive, Permutation, Replay, Uniform, Weighted
-    from saddlery.solve import solve
-    from saddlery.terms.absolute import Absolute
-    from saddlery.terms.box import Box
-    from saddlery.terms.elastic_net import L1L2
-    from saddlery.terms.group import GroupL2
-    from saddlery.terms.hinge import Hinge
-    from saddlery.terms.huber import Huber
-    from saddlery.terms.l1 import L1
-    from saddlery.terms.l2 import L2
-    from saddlery.terms.logistic import Logistic
-    from saddlery.terms.non_negative import NonNegative
-    from saddlery.terms.smooth_hinge import SmoothHinge
-    from saddlery.terms.softmax import Softmax
-    from saddlery.terms.squared import Squared
-    from saddlery.terms.squared_hinge import SquaredHinge
-    from saddlery.terms.zero import Zero
+    from saddlery.algorithms import State as State
+    from saddlery.algorithms import method as method
+    from saddlery.algorithms import methods as methods
+    from saddlery.certificate import Certificate as Certificate
+    from saddlery.data import synthetic as synthetic
+    from saddlery.data.fetch import datasets as datasets
+    from saddlery.data.fetch import load_dataset as load_dataset
+    from saddlery.data.svmlight import read_svmlight as read_svmlight
+    from saddlery.data.svmlight import write_svmlight as write_svmlight
+    from saddlery.loop import solve as solve
+    from saddlery.problem import ERM as ERM
+    from saddlery.problem import Problem as Problem
+    from saddlery.problem import SeparableSaddle as SeparableSaddle
+    from saddlery.result import History as History
+    from saddlery.result import Result as Result
+    from saddlery.result import Status as Status
+    from saddlery.sampling import (
+        Adaptive as Adaptive,
+    )
+    from saddlery.sampling import (
+        Permutation as Permutation,
+    )
+    from saddlery.sampling import (
+        Replay as Replay,
+    )
+    from saddlery.sampling import (
+        Uniform as Uniform,
+    )
+    from saddlery.sampling import (
+        Weighted as Weighted,
+    )
+    from saddlery.terms.absolute import Absolute as Absolute
+    from saddlery.terms.box import Box as Box
+    from saddlery.terms.elastic_net import L1L2 as L1L2
+    from saddlery.terms.group import GroupL2 as GroupL2
+    from saddlery.terms.hinge import Hinge as Hinge
+    from saddlery.terms.huber import Huber as Huber
+    from saddlery.terms.l1 import L1 as L1
+    from saddlery.terms.l2 import L2 as L2
+    from saddlery.terms.logistic import Logistic as Logistic
+    from saddlery.terms.non_negative import NonNegative as NonNegative
+    from saddlery.terms.smooth_hinge import SmoothHinge as SmoothHinge
+    from saddlery.terms.softmax import Softmax as Softmax
+    from saddlery.terms.squared import Squared as Squared
+    from saddlery.terms.squared_hinge import SquaredHinge as SquaredHinge
+    from saddlery.terms.zero import Zero as Zero
 
 
 def __getattr__(name: str) -> Any:

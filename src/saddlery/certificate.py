@@ -174,7 +174,7 @@ def _into_reach(problem: Problem, y: Array, u: Array, x: Array) -> tuple[Array, 
 
 
 def _into_cone(problem: Problem, y: Array, u: Array, x: Array, sign: float) -> tuple[Array, Array] | None:
-    """Move y so that sign * u >= 0: y + sign W (A w + w0) with A'W(A w + w0) / n = missing, and sum 0 for the intercept.
+    """Move y so that sign * u >= 0: y + sign W (A w + w0), A'W(A w + w0) / n = missing, its sum 0 for the intercept.
 
     Conjugate gradients; a little more than what is missing is asked for, so that a rough solution will do.
     """
@@ -203,7 +203,10 @@ def _into_cone(problem: Problem, y: Array, u: Array, x: Array, sign: float) -> t
         w += step * direction
         residual -= step * ahead
         last, square = square, float(residual @ residual)
-        if not math.isfinite(square) or np.abs(residual[:-q]).max() + 100.0 * np.abs(residual[-q:]).max() <= 0.05 * most:
+        if (
+            not math.isfinite(square)
+            or np.abs(residual[:-q]).max() + 100.0 * np.abs(residual[-q:]).max() <= 0.05 * most
+        ):
             break
         direction = residual + square / last * direction
     kept = y + sign * move(w)

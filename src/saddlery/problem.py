@@ -190,11 +190,13 @@ class Problem:
         """Hash of the data, the terms and the options: two problems with one fingerprint are the same."""
         digest = hashlib.blake2b(digest_size=16)
         view = self.coupling.rows.view
-        digest.update(repr((type(self.f), self.f, type(self.g), self.g, self.intercept, self.coupling.rows.shape)).encode())
+        digest.update(
+            repr((type(self.f), self.f, type(self.g), self.g, self.intercept, self.coupling.rows.shape)).encode()
+        )
         starts = getattr(self.coupling.blocks, "start", np.zeros(0))
         for array in (*view, self.b, self.c, starts):
             digest.update(str(array.dtype).encode())
-            digest.update(memoryview(np.ascontiguousarray(array)).cast("B") if array.size else b"")
+            digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
         return digest.hexdigest()
 
 
@@ -331,7 +333,9 @@ def _labels(b: Any, n: int, f: Any, c: Array, intercept: bool, of: str = "rows")
     if kind == "class":
         classes = _verbs.outputs(f)
         if not ((array == np.floor(array)) & (array >= 0) & (array < classes)).all():
-            raise ValueError(f"labels of {name}({classes}) must be 0, 1, ..., {classes - 1}, found {np.unique(array)[:6].tolist()}")
+            raise ValueError(
+                f"labels of {name}({classes}) must be 0, 1, ..., {classes - 1}, found {np.unique(array)[:6].tolist()}"
+            )
     if intercept and present.size < 2:
         raise ValueError(
             f"labels are all {present[0]:g}: with an intercept the loss {name} then has no minimum; two classes are "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +16,8 @@ class Progress:
     """What the rules look at.
 
     epoch and seconds of this run; the certificate of the last iterate; that of the best point; the epoch at which
-    the lowest objective and the highest lower bound seen so far last came closer by a thousandth; `runaway`: an objective above which the iterates have run away.
+    the lowest objective and the highest lower bound seen so far last came closer by a thousandth; `runaway`: an
+    objective above which the iterates have run away.
     """
 
     epoch: int
@@ -83,6 +85,6 @@ class Epochs:
         return Status.EPOCHS if seen.epoch >= self.max_epochs else None
 
 
-def first(rules: list[Rule], seen: Progress) -> Status | None:
+def first(rules: Sequence[Rule], seen: Progress) -> Status | None:
     """The first rule that has something to say."""
     return next((status for rule in rules if (status := rule(seen)) is not None), None)

@@ -109,9 +109,7 @@ def test_a_set_is_downloaded_once_and_quietly(place, monkeypatch, caplog):
 def test_the_usual_cache_folder_is_pooch_s(place, monkeypatch):
     asked = {}
     monkeypatch.delenv("SADDLERY_CACHE")
-    monkeypatch.setattr(
-        pooch, "retrieve", lambda url, **keywords: asked.update(keywords, url=url) or place / "file"
-    )
+    monkeypatch.setattr(pooch, "retrieve", lambda url, **keywords: asked.update(keywords, url=url) or place / "file")
     write_svmlight(place / "file", X, B)
     load_dataset("toy")
     assert asked == {"url": URL, "known_hash": None, "fname": "toy.bz2", "path": pooch.os_cache("saddlery")}
@@ -154,9 +152,7 @@ def test_a_set_without_a_url_says_that_it_must_be_supplied(place, monkeypatch, f
     monkeypatch.delenv("SADDLERY_DATA")
     if folder is not None:
         monkeypatch.setenv("SADDLERY_DATA", folder)
-    message = (
-        f"data set 'mine' is not in {searched}.* and cannot be downloaded. Set SADDLERY_DATA to a folder"
-    )
+    message = f"data set 'mine' is not in {searched}.* and cannot be downloaded. Set SADDLERY_DATA to a folder"
     with pytest.raises(FileNotFoundError, match=message):
         load_dataset("mine")
 
@@ -168,9 +164,7 @@ def test_other_contents_are_refused(place, name):
     with pytest.raises(ValueError) as caught:
         load_dataset(name)
     found = fingerprint(csr_array((X[:2].data, X[:2].indices, X[:2].indptr), shape=(2, 4)), B[:2])
-    again = (
-        "load it again" if name == "toy" else "put the right one there (contents: GitHub someone/data: a.mat)"
-    )
+    again = "load it again" if name == "toy" else "put the right one there (contents: GitHub someone/data: a.mat)"
     assert str(caught.value) == (
         f"data set {name!r}: {path} has fingerprint {found} (2 rows, 2 entries), not the expected "
         f"{fingerprint(wide(), B)} (3 rows, 4 entries). Remove {path} and {again}."
@@ -195,9 +189,7 @@ def test_a_bad_dtype_is_refused_before_any_work(place):
     [("cina", "'CINA'"), ("a9", "'a9a'"), ("ijcn1", "'ijcnn1'"), ("sector", "'sector.scale'")],
 )
 def test_an_unknown_name_gets_the_nearest(name, near):
-    with pytest.raises(
-        ValueError, match=f"no data set is called '{name}'; did you mean .*{near}.*lists all 51"
-    ):
+    with pytest.raises(ValueError, match=f"no data set is called '{name}'; did you mean .*{near}.*lists all 51"):
         load_dataset(name)
 
 
@@ -211,9 +203,7 @@ def by_hand(rows, n, d, b):
     entries = [entry for row in rows for entry in row]
     starts = np.cumsum([0, *map(len, rows)]).tolist()
     text = struct.pack(f"<2q{n + 1}q", n, d, *starts)
-    text += struct.pack(
-        f"<{len(entries)}q{len(entries)}d", *(j for j, _ in entries), *(v for _, v in entries)
-    )
+    text += struct.pack(f"<{len(entries)}q{len(entries)}d", *(j for j, _ in entries), *(v for _, v in entries))
     return hashlib.sha256(text + struct.pack(f"<{n}d", *b)).hexdigest()
 
 
@@ -237,9 +227,7 @@ def test_fingerprint_sees_the_numbers_and_nothing_else(seed, n, d):
     wide = csr_array((A.data, A.indices.astype(np.int64), A.indptr.astype(np.int64)), shape=A.shape)
     assert fingerprint(wide, b) == fingerprint(A.astype(np.float32), b.astype(int)) == expected
     assert (
-        fingerprint(A.tocsc(), -0.0 + b)
-        == fingerprint(A.astype(np.longdouble), np.where(b == 0, -0.0, b))
-        == expected
+        fingerprint(A.tocsc(), -0.0 + b) == fingerprint(A.astype(np.longdouble), np.where(b == 0, -0.0, b)) == expected
     )
     backwards = csr_array((A.data.copy(), A.indices.copy(), A.indptr.copy()), shape=A.shape)
     for first, last in zip(A.indptr, A.indptr[1:], strict=False):
@@ -264,7 +252,7 @@ def test_the_table_is_complete_and_consistent():
     table = datasets()
     assert len(table) == len({info.name for info in table}) == 51
     for info in table:
-        assert 0 < info.n and 0 < info.d and 0 < info.nnz <= info.n * info.d
+        assert info.n > 0 and info.d > 0 and 0 < info.nnz <= info.n * info.d
         assert info.kind in ("binary", "multiclass", "regression") and len(info.description) > 15
         assert ": " in info.source and "\n" not in info.description + info.source
         assert len(info.fingerprint) == 64 and int(info.fingerprint, 16)
@@ -281,9 +269,7 @@ def test_the_table_is_complete_and_consistent():
 @pytest.mark.parametrize("info", datasets(), ids=lambda info: info.name)
 def test_every_set_present_is_the_one_recorded(info, monkeypatch):
     folder = os.environ.get("SADDLERY_DATA")
-    if not folder or not any(
-        Path(folder, info.name + ending).is_file() for ending in ("", ".xz", ".gz", ".bz2")
-    ):
+    if not folder or not any(Path(folder, info.name + ending).is_file() for ending in ("", ".xz", ".gz", ".bz2")):
         pytest.skip(f"needs the data set {info.name}: SADDLERY_DATA is not set, or has no such file")
     found = load_dataset(info.name)  # checks the fingerprint
     assert found.X.shape == (info.n, info.d) and found.X.nnz == info.nnz and found.b.shape == (info.n,)

@@ -32,9 +32,7 @@ SMALL = {
 def flat(record):
     """All numbers of a record or matrix in one list."""
     parts = (record.data, record.indices, record.indptr) if issparse(record) else record
-    return [
-        number for part in parts for number in (flat(part) if issparse(part) else np.ravel(part).tolist())
-    ]
+    return [number for part in parts for number in (flat(part) if issparse(part) else np.ravel(part).tolist())]
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -193,13 +191,11 @@ def test_what_is_no_covariance_is_refused(make, settings, message):
         make(4, 3, **settings)
 
 
-@pytest.mark.parametrize("n, d", [(30, 8), (8, 30), (1, 1)])
+@pytest.mark.parametrize(("n", "d"), [(30, 8), (8, 30), (1, 1)])
 @pytest.mark.parametrize("layout", [np.asarray, csr_array])
 @pytest.mark.parametrize("lam", [1e-6, 0.1, 10.0])
 def test_exact_saddle(n, d, layout, lam):
-    X = (
-        np.random.default_rng(5).standard_normal((n, d)) * (np.arange(n) % 4 > 0)[:, None]
-    )  # with rows of zeros
+    X = np.random.default_rng(5).standard_normal((n, d)) * (np.arange(n) % 4 > 0)[:, None]  # with rows of zeros
     b, x, y = exact_saddle(layout(X), lam=lam)
     assert b.shape == y.shape == (n,) and x.shape == (d,)
     assert np.allclose(X @ x - b, y, rtol=1e-12, atol=1e-10 * np.abs(b).max())  # y is f' at x
@@ -216,9 +212,7 @@ def test_exact_saddle_refuses():
             exact_saddle(np.eye(2), lam=lam)
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "k"), [(50, 20, 3), (50, 20, 10), (50, 20, 11), (50, 20, 20), (1, 1, 1), (9, 9, 1)]
-)
+@pytest.mark.parametrize(("n", "d", "k"), [(50, 20, 3), (50, 20, 10), (50, 20, 11), (50, 20, 20), (1, 1, 1), (9, 9, 1)])
 @pytest.mark.parametrize("chunk", [1, 30, 1 << 20])
 def test_random_csr_has_distinct_ascending_columns(monkeypatch, n, d, k, chunk):
     monkeypatch.setattr(random_rows, "_CHUNK", chunk)

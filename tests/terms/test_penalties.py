@@ -99,7 +99,7 @@ numbers = st.one_of(st.floats(-8, 8).map(lambda t: round(t * 2**30) / 2**30), st
 steps = st.floats(-4, 3).map(lambda e: 10.0**e)
 
 
-def checked(count=60):
+def checked(count=40):
     return settings(max_examples=count, deadline=None)
 
 
@@ -286,7 +286,7 @@ taus = st.lists(st.floats(-3, 1).map(lambda e: 10.0**e), min_size=1, max_size=30
 
 
 @each
-@checked(100)
+@checked(60)
 @given(x=numbers, r=numbers, taus=taus, cut=st.tuples(st.floats(0, 1), st.floats(0, 1)))
 @example(x=1.0, r=2.0, taus=[0.1] * 30, cut=(0.0, 1.0))  # crosses zero, and goes on
 @example(x=-1.0, r=-2.0, taus=[0.1] * 30, cut=(0.0, 1.0))

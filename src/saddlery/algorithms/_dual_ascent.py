@@ -70,7 +70,9 @@ class DualAscent:
     def move(self, problem: Problem, state: State, order: Array) -> None:
         """Maximise over the coordinates of `order`, one after the other."""
         memory, role = state.memory, DualStep(problem.f, problem.g)
-        coordinates(problem.coupling.lines, role, order, state.y, memory["u"], self.own(problem, state), memory["extra"])
+        coordinates(
+            problem.coupling.lines, role, order, state.y, memory["u"], self.own(problem, state), memory["extra"]
+        )
 
     def finish(self, problem: Problem, state: State) -> None:
         """End an epoch: let the intercept's offset follow it, and keep u honest."""

@@ -1,4 +1,4 @@
-"""What an algorithm is: a frozen record of parameters, what it needs, and one epoch. No loop, no tolerance, no print."""
+"""What an algorithm is: a frozen record of parameters, what it needs, and one epoch. No loop, no tolerance."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Need:
 SMOOTH = Need(
     "gamma > 0",
     lambda p: p.gamma > 0.0,
-    lambda p: f"a smooth loss (gamma > 0), but {type(p.f).__name__} has gamma = 0 (if yours is smooth, give it a method smoothness)",
+    lambda p: f"a smooth loss (gamma > 0), but {type(p.f).__name__} has gamma = 0 (does it lack a method smoothness?)",
 )
 STRONG = Need(
     "lam > 0",
@@ -84,7 +84,9 @@ LINEAR = Need(
 CERTIFIED = Need(
     "a known bound",
     lambda p: p.lam > 0.0 or _has_bound(p),
-    lambda p: f"a problem whose answer can be certified, but with {type(p.g).__name__} and {type(p.f).__name__} no bound is known",
+    lambda p: (
+        f"an answer that can be certified, but for {type(p.g).__name__} with {type(p.f).__name__} no bound is known"
+    ),
 )
 
 

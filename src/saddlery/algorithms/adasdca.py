@@ -17,8 +17,8 @@ from saddlery.problem import Problem
 class AdaSDCA(DualAscent):
     """SDCA with p_i^t proportional to abs(kappa_i^t) sqrt(R_i^2 + n lam gamma) in every step (equation 14).
 
-    kappa_i = f'(<a_i, x>) - y_i, the dual residue. All residues are computed anew before every draw, O(nnz(A)): a method
-    for theory and for measuring ``adasdca+`` against. An epoch is n draws and costs n + 1 passes.
+    kappa_i = f'(<a_i, x>) - y_i, the dual residue. All residues are computed anew before every draw, O(nnz(A)): a
+    method for theory and for measuring ``adasdca+`` against. An epoch is n draws and costs n + 1 passes.
     """
 
     name: ClassVar[str] = "adasdca"
@@ -43,4 +43,5 @@ class AdaSDCA(DualAscent):
         return state
 
     def draws(self, problem: Problem, state: State, rng: np.random.Generator, rows: NDArray[Any]) -> NDArray[Any]:
-        return rows[self.sampler.draw(rng, rows.size, rows.size)[:, 0]]
+        drawn: NDArray[Any] = self.sampler.draw(rng, rows.size, rows.size)
+        return np.asarray(rows[drawn[:, 0]])

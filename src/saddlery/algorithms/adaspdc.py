@@ -23,8 +23,8 @@ class AdaSPDC(PrimalDual):
     theta^t = 1 - 1 / (n/m + R^t sqrt((n/m) / (lam gamma))) (equations 10, 12, 15).
 
     Corrected: phi* for phi in equation 9; empty rows take the steps of the largest row (as printed they are infinite).
-    Theorem 1 is false as stated: on rows of very unequal norm the method can diverge (squared loss) or stall (bounded y).
-    ``solve`` notices, goes back to the best point, and goes on with `fallback`.
+    Theorem 1 is false as stated: on rows of very unequal norm the method can diverge (squared loss) or stall (bounded
+    y). ``solve`` notices, goes back to the best point, and goes on with `fallback`.
 
     Parameters
     ----------
@@ -36,7 +36,9 @@ class AdaSPDC(PrimalDual):
     fallback: str | None = "auto"
     name: ClassVar[str] = "adaspdc"
     paper: ClassVar[str] = "Zhu and Storkey 2015, Algorithm 1"
-    proved: ClassVar[str] = "nothing for rows of unequal norm (Theorem 1 is false as stated); that of spdc for equal ones"
+    proved: ClassVar[str] = (
+        "nothing for rows of unequal norm (Theorem 1 is false as stated); that of spdc for equal ones"
+    )
     cost: ClassVar[str] = "O(nnz of the rows drawn) a step"
     needs = (SMOOTH, STRONG, SEPARABLE, DUAL)
 

@@ -27,7 +27,8 @@ Array = NDArray[Any]
 class CD:
     """Minimises over one x_j at a time; also without strong convexity (lam = 0).
 
-    x_j <- prox_g(x_j - tau_j <a_j, y> / n, tau_j),  y_i = c_i f'(z_i),  tau_j = n gamma / sum_i c_i a_ij^2;  z += dx_j a_j.
+    x_j <- prox_g(x_j - tau_j <a_j, y> / n, tau_j);  z += dx_j a_j;  y_i = c_i f'(z_i),
+    with tau_j = n gamma / sum_i c_i a_ij^2.
 
     Exact minimisation for the squared loss; for others, of the quadratic upper bound that 1/gamma-smoothness gives.
     Intercept: for the squared loss it follows every step exactly (implicit centring); for others it is fitted exactly
@@ -43,7 +44,9 @@ class CD:
     order: str = "permutation"
     sampler: Any = None
     name: ClassVar[str] = "cd"
-    paper: ClassVar[str] = "ours: SDCA's loop over columns; the method of Fu 1998, Friedman et al. 2010, Richtarik and Takac 2014"
+    paper: ClassVar[str] = (
+        "ours: SDCA's loop over columns; the method of Fu 1998, Friedman et al. 2010, Richtarik and Takac 2014"
+    )
     proved: ClassVar[str] = "linear for lam > 0 with order='uniform', O(1/t) for lam = 0"
     cost: ClassVar[str] = "O(nnz of the column) a step"
     needs: ClassVar[tuple[Need, ...]] = (SMOOTH, SEPARABLE, SCALAR, CERTIFIED)

@@ -29,7 +29,8 @@ class IProxSDCA(DualAscent):
     def draws(self, problem: Problem, state: State, rng: np.random.Generator, rows: NDArray[Any]) -> NDArray[Any]:
         if "sampler" not in state.scratch:
             state.scratch["sampler"] = self.sampler or Weighted(importance(self.squares(problem), problem)[rows])
-        return rows[state.scratch["sampler"].draw(rng, rows.size, rows.size)[:, 0]]
+        drawn: NDArray[Any] = state.scratch["sampler"].draw(rng, rows.size, rows.size)
+        return np.asarray(rows[drawn[:, 0]])
 
 
 def importance(squares: NDArray[Any], problem: Problem) -> NDArray[Any]:

@@ -29,7 +29,9 @@ class SDCA(DualAscent):
     order: str = "permutation"
     name: ClassVar[str] = "sdca"
     paper: ClassVar[str] = "Shalev-Shwartz and Zhang 2013; a rival in Csiba, Qu and Richtarik 2015"
-    proved: ClassVar[str] = "linear with order='uniform', n + max R^2 / (lam gamma) steps for a factor e; O(1/t) if gamma = 0"
+    proved: ClassVar[str] = (
+        "linear with order='uniform', n + max R^2 / (lam gamma) steps for a factor e; O(1/t) if gamma = 0"
+    )
     cost: ClassVar[str] = "O(nnz of the row) a step"
 
     def __post_init__(self) -> None:

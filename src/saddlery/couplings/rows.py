@@ -130,7 +130,7 @@ class RowCoupling:
 
 
 @kernel
-def grams(lines, blocks, members, gram, work):
+def grams(lines: Any, blocks: Any, members: Array, gram: Array, work: Array) -> None:
     """gram[p] = A_i'A_i for the blocks i = members[p], by laying one line at a time out in `work` (zeros)."""
     for p in range(members.shape[0]):
         first, last = bounds(blocks, U(members[p]))

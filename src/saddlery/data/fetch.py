@@ -163,7 +163,7 @@ def _fetched(info: DatasetInfo) -> Path:
         raise FileNotFoundError(
             f"data set {info.name!r} is not in {_searched()} and cannot be downloaded. {_by_hand(info)}"
         )
-    import pooch  # type: ignore[import-untyped]
+    import pooch
 
     folder = os.environ.get("SADDLERY_CACHE") or pooch.os_cache("saddlery")
     logger = pooch.get_logger()

@@ -53,9 +53,7 @@ def random_csr(
     if index not in (np.dtype(np.int32), np.dtype(np.int64)):
         raise ValueError(f"index_dtype is {index}; it must be int32 or int64")
     if max(d, n * per_row) > np.iinfo(index).max:
-        raise ValueError(
-            f"index_dtype is {index}, too narrow for {n * per_row} entries in {d} columns; use int64"
-        )
+        raise ValueError(f"index_dtype is {index}, too narrow for {n * per_row} entries in {d} columns; use int64")
     rng = np.random.default_rng(seed)
     columns, values = np.empty((n, per_row), index), np.empty((n, per_row), kind)
     rows = max(1, _CHUNK // per_row)

@@ -223,7 +223,8 @@ def _dense(X: Any, name: str) -> tuple[Dense, bool]:
     array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(
-            f"{name} must be a matrix of two dimensions, found shape {array.shape}; use {name}.reshape(-1, 1) for one feature"
+            f"{name} must be a matrix of two dimensions, found shape {array.shape}; for one feature use "
+            f"{name}.reshape(-1, 1)"
         )
     _not_empty(array.shape, name)
     kept = _floats(array, name)

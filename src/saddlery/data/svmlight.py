@@ -155,9 +155,7 @@ def write_svmlight(path: str | os.PathLike[str], X: Any, b: npt.ArrayLike) -> No
         rows.sum_duplicates()
     labels = np.asarray(b)
     if rows.ndim != 2 or rows.shape[0] == 0 or labels.shape != (rows.shape[0],):
-        raise ValueError(
-            f"X has shape {rows.shape} and b {labels.shape}; they must be (n, d) and (n,), n > 0"
-        )
+        raise ValueError(f"X has shape {rows.shape} and b {labels.shape}; they must be (n, d) and (n,), n > 0")
     text = row_lines(_exact("b", labels), rows.indptr, rows.indices, _exact("X", rows.data))
     place = Path(path)
     part = place.with_name(f".{place.name}.{uuid.uuid4().hex}.part")

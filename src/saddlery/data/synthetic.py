@@ -30,9 +30,7 @@ class Saddle(NamedTuple):
     y: npt.NDArray[np.float64]
 
 
-def diagonal_ridge(
-    n: int = 1000, d: int = 1000, *, seed: int = 0, decay: float = 2.0, noise: float = 1.0
-) -> Design:
+def diagonal_ridge(n: int = 1000, d: int = 1000, *, seed: int = 0, decay: float = 2.0, noise: float = 1.0) -> Design:
     """Rows a ~ N(0, diag(j^-decay)), x all ones, b = <a, x> + noise N(0, 1).
 
     The defaults are the ridge regression of Zhu and Storkey (AdaSPDC, 2015, Section 4.1).
@@ -44,9 +42,7 @@ def diagonal_ridge(
     return Design(X, X @ x + noise * rng.standard_normal(n), x)
 
 
-def toeplitz_ridge(
-    n: int = 5000, d: int = 3000, *, base: float = 2.0, length: float = 2.0, seed: int = 0
-) -> Design:
+def toeplitz_ridge(n: int = 5000, d: int = 3000, *, base: float = 2.0, length: float = 2.0, seed: int = 0) -> Design:
     """Rows a ~ N(0, Sigma) over the largest |a|, Sigma_ij = base^(-|i-j|/length); b = <a, x> + N(0, 1).
 
     x ~ N(0, I). The defaults are the ridge regression of Wang and Xiao (2017, Section 5). There the exponent
@@ -71,9 +67,7 @@ def toeplitz_logistic(
     return Design(X, _signs(4 * (X @ x) + rng.logistic(size=X.shape[0])), x)  # P(logistic > -z) = sigmoid(z)
 
 
-def _toeplitz_rows(
-    n: int, d: int, base: float, length: float, rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
+def _toeplitz_rows(n: int, d: int, base: float, length: float, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     """Rows in O(n d): a_1 = e_1, a_j = rho a_{j-1} + sqrt(1 - rho^2) e_j with rho = base^(-1/length)."""
     n, d = counted("n", n), counted("d", d)
     _check("base", base, base > 1, "above 1")
@@ -128,9 +122,7 @@ def planted(
     if loss not in ("squared", "logistic", "smooth_hinge"):
         raise ValueError(f"loss is {loss!r}; it must be 'squared', 'logistic' or 'smooth_hinge'")
     _check("density", density, 0 < density <= 1, "in (0, 1]")
-    _check(
-        "condition", condition, condition is None or 1 <= condition < np.inf, "finite and at least 1, or None"
-    )
+    _check("condition", condition, condition is None or 1 <= condition < np.inf, "finite and at least 1, or None")
     _check("norm_spread", norm_spread, 0 <= norm_spread < np.inf, "finite and at least 0")
     _check("nonzeros", nonzeros, 0 <= nonzeros <= d, f"between 0 and d = {d}")
     _check("noise", noise, 0 <= noise < np.inf, "finite and at least 0")

@@ -15,8 +15,8 @@ other in memory where rows are sparse.
 Since x+ - x = (1 - 1/rho) x+ - tau F, also xbar = A p + B r + q with two scalars A, B, where q is nonzero on the rows
 of the last batch only, which their time stamp tells. clock = (Z, U, A, B, t).
 
-``Stamped`` (any g): p is x_j as it was at the time stamp, and the verb ``drift`` brings it up to date; q is x_j one step
-before, and, while a batch is added up (stamp t + 1/2), what the batch adds to r. clock = (last theta, _, _, _, t).
+``Stamped`` (any g): p is x_j as it was at the time stamp, and the verb ``drift`` brings it up to date; q is x_j one
+step before, and, while a batch is added up (stamp t + 1/2), what it adds to r. clock = (last theta, _, _, _, t).
 """
 
 from __future__ import annotations

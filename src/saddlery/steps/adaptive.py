@@ -4,8 +4,9 @@ As published, for a batch S_t of m rows, k = sqrt(n lam / (m gamma)), R^t = max_
 
     sigma_i = k / (2 R_i),  tau^t = 1 / (2 R^t k),  theta^t = 1 - 1 / (n/m + R^t sqrt((n/m) / (lam gamma)))
 
-Their Theorem 1 is false as stated: with rows of unequal norm (mean square: from a ratio of about 1.8; almost surely: from
-about 4) and nearly orthogonal, a long step of x on a small row is met by a large row, and the method diverges or stalls.
+Their Theorem 1 is false as stated: with rows of unequal norm (mean square: from a ratio of about 1.8; almost surely:
+from about 4) and nearly orthogonal, a long step of x on a small row is met by a large row, and the method diverges or
+stalls.
 
 `sigma_only` keeps tau and theta of SPDC (from the largest row) and takes the largest dual step that its proof allows,
 sigma_i = 1 / (4 tau R_i^2): the guaranteed rate of SPDC, with longer steps on every smaller row.

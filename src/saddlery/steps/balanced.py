@@ -1,12 +1,12 @@
 """Balanced AdaSPDC: probabilities and steps such that every row has the same guaranteed rate (ours).
 
-With tau constant and dy_i weighted by 1 / (n p_i), the cross terms of the proof need sigma_i <= n p_i / (4 tau R_i^2), and
-row i then contracts at the rate 1 - 1/K_i, K_i = 1/p_i + 2 tau R_i^2 / (n gamma p_i^2). All K_i equal K for
+With tau constant and dy_i weighted by 1 / (n p_i), the cross terms of the proof need sigma_i <= n p_i / (4 tau R_i^2),
+and row i then contracts at the rate 1 - 1/K_i, K_i = 1/p_i + 2 tau R_i^2 / (n gamma p_i^2). All K_i equal K for
 
     p_i = (1 + sqrt(1 + 4 c_i K)) / (2 K),  c_i = 2 tau R_i^2 / (n gamma),  sum_i p_i = 1,  tau = 1 / (2 lam (K - 1))
 
-which also makes K the rate of x; theta = 1 - 1/K. K <= n + Rbar sqrt(n / (lam gamma)), roughly: the mean of the row norms
-where SPDC has the largest. K is found exactly, as a root in one variable. Batches: not derived, so m = 1.
+which also makes K the rate of x; theta = 1 - 1/K. K <= n + Rbar sqrt(n / (lam gamma)), roughly: the mean of the row
+norms where SPDC has the largest. K is found exactly, as a root in one variable. Batches: not derived, so m = 1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """SPDC with weighted sampling (Zhang and Xiao), its parameters derived again.
 
     p_i = (1 - a) / n + a R_i / sum_j R_j,  a = 1/2,  Rbar = mean_i R_i,  k = sqrt(n lam / gamma)
-    sigma_i = (a k / (2 Rbar)) / (n p_i),  tau = a / (2 Rbar k),  theta = 1 - 1 / (n / (1 - a) + (Rbar / a) sqrt(n / (lam gamma)))
+    sigma_i = (a k / (2 Rbar)) / (n p_i),  tau = a / (2 Rbar k)
+    theta = 1 - 1 / (n / (1 - a) + (Rbar / a) sqrt(n / (lam gamma)))
     the step of x takes dy_i with weight 1 / (n p_i), which keeps it unbiased
 
 Batches: m draws in a batch would need the second moment of their sum; not derived here, so m = 1.

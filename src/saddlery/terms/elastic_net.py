@@ -19,9 +19,9 @@ def soft(v: float, a: float) -> float:
 def asleep(x: float, r: float, l1: float, l2: float, tau: Any, Z: Any, U: Any, s: int, t: int) -> float:
     """x after the steps s .. t-1 of x <- soft(x - tau_k r, tau_k l1) / (1 + l2 tau_k).
 
-    While the sign sg of x holds the path is A x - B v with v = r + sg l1, and monotone. It crosses zero only if sg v > 0.
-    It stays there if |r| <= l1; if not, the first step that crosses is found by bisection, made explicitly, and the
-    path goes on with the other sign, which never changes again.
+    While the sign sg of x holds the path is A x - B v with v = r + sg l1, and monotone. It crosses zero only if
+    sg v > 0. It stays there if |r| <= l1; if not, the first step that crosses is found by bisection, made explicitly,
+    and the path goes on with the other sign, which never changes again.
     """
     while s < t:
         if x == 0.0:

@@ -29,8 +29,8 @@ class GroupL2(NamedTuple):
         groups = np.asarray(self.groups)
         if groups.ndim != 1 or groups.size == 0 or groups.dtype.kind not in "iu" or groups.min() < 0:
             raise ValueError(
-                "GroupL2(groups=...) must be a vector that gives a group number, 0 or more, for every coordinate, found "
-                f"shape {groups.shape}, dtype {groups.dtype}"
+                "GroupL2(groups=...) must be a vector that gives a group number, 0 or more, for every coordinate, "
+                f"found shape {groups.shape}, dtype {groups.dtype}"
             )
 
     def modulus(self) -> float:

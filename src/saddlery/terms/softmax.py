@@ -149,4 +149,3 @@ class Softmax(NamedTuple):
                 return math.inf
             total += excess(max(s, 0.0), z[k] - norm, math.exp(z[k] - norm))
         return total
-

@@ -1,19 +1,10 @@
-"""The loop: epoch, certificate at its cadence, stop, record, call back, checkpoint; one exit.
-
-    solve(problem, method) -> Result with the best certified point
-
-The cadence ``every="auto"`` is a function of the problem's size and of the gaps seen, never of the clock, so that the
-same seed gives the same bits: certificates cost about a seventh of the time.
-"""
+"""A run in the making: what the loop moves on, looks at, hands over, saves and returns."""
 
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery import checkpoint as disk
-from saddlery.algorithms import Algorithm, State, able, method, missing
-from saddlery.algorithms._auto import WATCH, choose, leave, second
-from saddlery.certificate import Certified, certify
+from saddlery.algorithms import Algorithm, State, method
+from saddlery.algorithms._auto import WATCH, leave, second
+from saddlery.certificate import Certificate, Certified, certify
 from saddlery.problem import Problem
 from saddlery.result import COLUMNS, History, Result, Status
-from saddlery.stopping import Epochs, Gap, NonFinite, Progress, Rule, Stalled, Time, first
+from saddlery.stopping import Progress, Rule, first
 from saddlery.terms import _verbs
 
 Array = NDArray[Any]
@@ -36,113 +27,8 @@ RUNAWAY = 1e6  # times the objective at the start: the iterates have run away
 PATIENCE = 30  # epochs without progress after which a method with a fallback gives way to it
 
 
-def solve(
-    problem: Problem,
-    method: str | Algorithm = "auto",
-    *,
-    tol: float = 1e-6,
-    max_epochs: int = 1000,
-    max_time: float | None = None,
-    seed: int | None = 0,
-    start: Any = None,
-    every: int | str = "auto",
-    callback: Callable[[dict[str, float]], Any] | None = None,
-    progress: bool = False,
-    history: bool = True,
-    checkpoint: str | Path | None = None,
-) -> Result:
-    """Solve a problem and say how far the answer is from the best there is, at most.
-
-    Parameters
-    ----------
-    problem : ERM or SeparableSaddle
-    method : str or method object
-        A name of ``methods()``, ``"auto"``, or ``saddlery.method(name, ...)`` with parameters.
-    tol : float
-        Relative gap to reach. 0 never stops on gap or stall.
-    max_epochs : int
-        Epochs of this call; with a checkpoint, of all calls together.
-    max_time : float, optional
-        Seconds, looked at after every epoch. The best point so far is returned, with its bound.
-    seed : int or None
-        Of the random draws. The same seed gives the same bits on one machine.
-    start : Result, State, (x, y) or x, optional
-        A result (or its state) of the same problem and method is continued exactly, bit for bit; of another, its x and
-        y are the start.
-    every : int or "auto"
-        Epochs between certificates.
-    callback : callable, optional
-        Called with a dict of the history's columns after every certificate; returning True stops the run.
-    progress : bool
-        Show a progress bar.
-    history : bool
-        Keep a row for every certificate (otherwise for the last only).
-    checkpoint : path, optional
-        Written as the run goes, whole or not at all. If it is there, the run goes on from it, bit for bit.
-
-    Returns
-    -------
-    Result
-    """
-    _check(problem, tol, max_epochs, max_time, every)
-    algorithm = _algorithm(problem, method)
-    run = _Run(problem, algorithm, algorithm, np.random.default_rng(seed), auto=isinstance(method, str) and method == "auto")
-    path = None if checkpoint is None else Path(checkpoint)
-    if path is not None and path.exists():
-        run.restore(disk.read(path, problem.fingerprint, _signature(algorithm)))
-    else:
-        run.begin(start)
-    rules: list[Rule] = [NonFinite(), Gap(tol), Epochs(max_epochs)]
-    rules += [Time(max_time)] if max_time is not None else []
-    rules += [Stalled()] if tol > 0.0 else []
-    if algorithm.replay is not None:
-        rules = []
-    with _patience() as interrupted, _bar(progress, max_epochs) as bar:
-        status = _loop(run, rules, tol, every, callback, history, path, interrupted, bar)
-    return run.result(status)
-
-
-def _loop(
-    run: _Run,
-    rules: list[Rule],
-    tol: float,
-    every: int | str,
-    callback: Callable[[dict[str, float]], Any] | None,
-    history: bool,
-    path: Path | None,
-    interrupted: list[bool],
-    bar: Any,
-) -> Status:
-    """The one loop. Every way out is a Status."""
-    replay = run.algorithm.replay is not None
-    budget = [rule for rule in rules if isinstance(rule, (Time, Epochs))]
-    while True:
-        if run.epoch >= run.due or replay or interrupted or run.spent(budget):
-            run.look(keep=history)
-            run.due = run.epoch + (every if isinstance(every, int) else run.pause(tol))
-            status = first(rules, run.seen())
-            if run.falters(status):
-                run.fall_back()
-                status = None
-            elif status is None and run.auto:
-                run.reconsider()
-            if callback is not None and callback(run.row()) is True:
-                status = Status.CALLBACK
-            if interrupted:
-                status = Status.INTERRUPTED
-            if replay and run.epoch > 0:
-                status = Status.REPLAYED
-            bar.set_postfix_str(f"gap {run.best.certificate.relative_gap:.1e}", refresh=False)
-            if path is not None:
-                run.save(path, last=status is not None)
-            if status is not None:
-                return status
-        run.step()
-        bar.update(1)
-
-
 @dataclass
-class _Run:
+class Run:
     """A run in the making: what the loop moves on."""
 
     problem: Problem
@@ -179,7 +65,7 @@ class _Run:
         same = not isinstance(start, Result) or self._same(start)
         if isinstance(state, State) and same and state.method == self.algorithm.name and self._fits(state):
             self.state = _copy(state)
-            self.rng.bit_generator.state = state.random
+            self.rng.bit_generator.state = dict(state.random)
             return
         x, y = _point(self.problem, start)
         self.state = self.algorithm.init(self.problem, x, y)
@@ -239,7 +125,7 @@ class _Run:
             self.epoch, self.seconds, self.now.certificate, self.best.certificate, self.improved, self.runaway
         )
 
-    def spent(self, budget: list[Rule]) -> bool:
+    def spent(self, budget: Sequence[Rule]) -> bool:
         """Is the time or are the epochs spent? Then there is one more certificate, and an end."""
         return first(budget, self.seen()) is not None
 
@@ -288,8 +174,8 @@ class _Run:
         name, proved = second(self.problem, self.algorithm.name)
         if leave(self.rate(), proved):
             self.notes.append(
-                f"auto: at epoch {self.epoch} {name} took over from {self.algorithm.name}, whose gap fell more slowly than "
-                "is proved for adaspdc-balanced"
+                f"auto: at epoch {self.epoch} {name} took over from {self.algorithm.name}, whose gap fell more slowly "
+                "than is proved for adaspdc-balanced"
             )
             self._take_over(name, 1)
 
@@ -315,7 +201,7 @@ class _Run:
         began = time.perf_counter()
         if not last and began - self.saved_at < 10.0 * self.saving:
             return
-        self.state.random, self.state.method = self.rng.bit_generator.state, self.algorithm.name
+        self.state.random, self.state.method = dict(self.rng.bit_generator.state), self.algorithm.name
         counters = {
             "epoch": self.epoch,
             "due": self.due,
@@ -331,7 +217,13 @@ class _Run:
             "fallen": self.fallen,
         }
         saved = disk.Saved(
-            self.problem.fingerprint, _signature(self.asked), self.algorithm.name, self.state, self.best, self.rows, counters
+            self.problem.fingerprint,
+            signature(self.asked),
+            self.algorithm.name,
+            self.state,
+            self.best,
+            self.rows,
+            counters,
         )
         try:
             disk.write(path, saved)
@@ -357,7 +249,7 @@ class _Run:
     def result(self, status: Status) -> Result:
         """All of it."""
         self.algorithm.iterate(self.problem, self.state)
-        self.state.random, self.state.method = self.rng.bit_generator.state, self.algorithm.name
+        self.state.random, self.state.method = dict(self.rng.bit_generator.state), self.algorithm.name
         return Result(
             self.best.x,
             self.best.y,
@@ -373,7 +265,7 @@ class _Run:
         )
 
 
-def _better(new: Any, old: Any) -> bool:
+def _better(new: Certificate, old: Certificate) -> bool:
     """Is one certificate better than the other? Without bounds, the objective decides."""
     if math.isfinite(new.gap) or math.isfinite(old.gap):
         return bool(new.gap < old.gap)
@@ -385,24 +277,10 @@ def _copy(state: State) -> State:
     return State(state.x.copy(), state.y.copy(), memory, state.epoch, state.passes, dict(state.random), state.method)
 
 
-def _signature(algorithm: Algorithm) -> str:
+def signature(algorithm: Algorithm) -> str:
     """Name and parameters, as a checkpoint remembers them."""
     parameters = {name: value for name, value in vars(algorithm).items() if name != "sampler"}
     return f"{algorithm.name} {parameters}"
-
-
-def _algorithm(problem: Problem, asked: str | Algorithm) -> Algorithm:
-    """The method asked for, checked against the problem."""
-    name = choose(problem) if asked == "auto" else asked
-    algorithm = method(name) if isinstance(name, str) else name
-    if isinstance(algorithm, type) or not hasattr(algorithm, "epoch"):
-        raise TypeError(f"method must be a name or made by saddlery.method(...), found {asked!r}")
-    lacking = missing(algorithm, problem)
-    if lacking:
-        others = able(problem)
-        advice = f"methods that can: {', '.join(others)}" if others else "no method here can"
-        raise ValueError(f"{algorithm.name} cannot solve this problem: it needs {'; and '.join(lacking)}. {advice}")
-    return algorithm
 
 
 def _point(problem: Problem, start: Any) -> tuple[Array, Array]:
@@ -425,59 +303,3 @@ def _point(problem: Problem, start: Any) -> tuple[Array, Array]:
         if not np.isfinite(array).all():
             raise ValueError(f"start: {name} holds NaN or infinity; only finite numbers are allowed")
     return problem.pack(flat, x0), dual.reshape(problem.y_shape)
-
-
-def _check(problem: Any, tol: Any, max_epochs: Any, max_time: Any, every: Any) -> None:
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem must be an ERM or a SeparableSaddle, found {type(problem).__name__}")
-    if not (isinstance(tol, (int, float, np.number)) and 0.0 <= tol < math.inf):
-        raise ValueError(f"tol must be a number, 0 or more, found {tol!r}")
-    if not (isinstance(max_epochs, (int, np.integer)) and max_epochs >= 0):
-        raise ValueError(f"max_epochs must be a whole number, 0 or more, found {max_epochs!r}")
-    if max_time is not None and not max_time >= 0.0:
-        raise ValueError(f"max_time must be seconds, 0 or more, or None, found {max_time!r}")
-    if every != "auto" and not (isinstance(every, (int, np.integer)) and every >= 1):
-        raise ValueError(f'every must be "auto" or a whole number, 1 or more, found {every!r}')
-
-
-@contextmanager
-def _patience() -> Iterator[list[bool]]:
-    """Collect Ctrl-C until the epoch is whole; a second one is not collected."""
-    interrupted: list[bool] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupted
-        return
-    previous = signal.getsignal(signal.SIGINT)
-    if previous is not signal.default_int_handler:  # somebody else handles it
-        yield interrupted
-        return
-
-    def note(number: int, frame: Any) -> None:
-        if interrupted:
-            raise KeyboardInterrupt
-        interrupted.append(True)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, previous)
-
-
-class _Silent:
-    def update(self, count: int) -> None:
-        """Show nothing."""
-
-    def set_postfix_str(self, text: str, refresh: bool = True) -> None:
-        """Show nothing."""
-
-
-@contextmanager
-def _bar(progress: bool, total: int) -> Iterator[Any]:
-    if not progress:
-        yield _Silent()
-        return
-    from tqdm.auto import tqdm
-
-    with tqdm(total=total, unit="epoch") as bar:
-        yield bar

@@ -1,0 +1,421 @@
+"""Terms that a user writes: one NamedTuple class, compiled as those of the library are, solved by its methods."""
+
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import saddlery as sd
+from saddlery.terms import grad, value
+from saddlery.terms import _verbs as verbs
+
+PACKAGE = Path(sd.__file__).parent
+
+
+class Expectile(NamedTuple):
+    """share r^2 / 2 above the label, (1 - share) r^2 / 2 below it: a smooth relative of the quantile."""
+
+    share: float = 0.8
+
+    def smoothness(self):
+        return max(self.share, 1.0 - self.share)
+
+    def modulus(self):
+        return min(self.share, 1.0 - self.share)
+
+    def value(self, z, b):
+        r = z - b
+        return (self.share if r > 0.0 else 1.0 - self.share) * r * r / 2.0
+
+    def grad(self, z, b):
+        r = z - b
+        return (self.share if r > 0.0 else 1.0 - self.share) * r
+
+    def conj(self, y, b):
+        return y * y / (2.0 * (self.share if y > 0.0 else 1.0 - self.share)) + b * y
+
+    def prox_conj(self, y0, z, sigma, b):
+        v = y0 + sigma * (z - b)
+        return v / (1.0 + sigma / (self.share if v > 0.0 else 1.0 - self.share))
+
+
+class Bend(NamedTuple):
+    """The library's SmoothHinge, line by line."""
+
+    gamma: float = 1.0
+
+    def smoothness(self):
+        return 1.0 / self.gamma
+
+    def labels(self):
+        return "margin"
+
+    def value(self, z, b):
+        m = 1.0 - b * z
+        if m <= 0.0:
+            return 0.0
+        return m * m / (2.0 * self.gamma) if m < self.gamma else m - self.gamma / 2.0
+
+    def grad(self, z, b):
+        return -b * min(max((1.0 - b * z) / self.gamma, 0.0), 1.0)
+
+    def interval(self, b):
+        return min(-b, 0.0), max(-b, 0.0)
+
+    def conj(self, y, b):
+        s = -b * y
+        return math.inf if s < 0.0 or s > 1.0 else self.gamma * s * s / 2.0 - s
+
+    def prox_conj(self, y0, z, sigma, b):
+        s = -b * ((sigma * (z - b) + y0) / (1.0 + sigma * self.gamma))
+        return -b * min(max(s, 0.0), 1.0)
+
+    def fenchel_young(self, z, y, b):
+        s, t = -b * y, (1.0 - b * z) / self.gamma
+        if s < 0.0 or s > 1.0:
+            return math.inf
+        near = min(max(t, 0.0), 1.0)
+        return self.gamma * ((s - near) * (s - near) / 2.0 + (t - near) * (near - s))
+
+
+class Lopsided(NamedTuple):
+    """up/2 x^2 for x > 0, down/2 x^2 for x < 0: value, conj and prox, and its modulus; the rest is default."""
+
+    up: float = 0.2
+    down: float = 0.05
+
+    def modulus(self):
+        return min(self.up, self.down)
+
+    def value(self, x):
+        return (self.up if x > 0.0 else self.down) * x * x / 2.0
+
+    def conj(self, v):
+        return v * v / (2.0 * (self.up if v > 0.0 else self.down))
+
+    def prox(self, v, tau):
+        return v / (1.0 + tau * (self.up if v > 0.0 else self.down))
+
+
+class Bare(NamedTuple):
+    """|x|_1 / 20 with value, conj and prox and nothing else."""
+
+    def value(self, x):
+        return 0.05 * abs(x)
+
+    def conj(self, v):
+        return 0.0 if abs(v) <= 0.05 else math.inf
+
+    def prox(self, v, tau):
+        return max(v - 0.05 * tau, 0.0) + min(v + 0.05 * tau, 0.0)
+
+
+class Rough(NamedTuple):
+    """Half a square, without a word about how smooth it is."""
+
+    def value(self, z, b):
+        return (z - b) * (z - b) / 2.0
+
+    def grad(self, z, b):
+        return z - b
+
+    def conj(self, y, b):
+        return y * y / 2.0 + b * y
+
+    def prox_conj(self, y0, z, sigma, b):
+        return (sigma * (z - b) + y0) / (1.0 + sigma)
+
+
+class TooLow(Rough):
+    """Its conjugate is half of what it must be: a lower bound made of it would be none."""
+
+    __slots__ = ()
+
+    def smoothness(self):
+        return 1.0
+
+    def conj(self, y, b):
+        return y * y / 4.0 + b * y
+
+
+class TooHigh(Rough):
+    """Its conjugate is twice what it must be: bounds stay bounds, but never close."""
+
+    __slots__ = ()
+
+    def smoothness(self):
+        return 1.0
+
+    def conj(self, y, b):
+        return y * y + b * y
+
+
+class TooLowPenalty(NamedTuple):
+    lam: float = 0.1
+
+    def modulus(self):
+        return self.lam
+
+    def value(self, x):
+        return self.lam * x * x / 2.0
+
+    def conj(self, v):
+        return v * v / (4.0 * self.lam)
+
+    def prox(self, v, tau):
+        return v / (1.0 + self.lam * tau)
+
+
+@pytest.fixture(scope="module")
+def data():
+    made = sd.synthetic.planted(40, 8, norm_spread=0.5, seed=3)
+    return made.X, made.b
+
+
+def signs(b):
+    return np.where(b > 0, 1.0, -1.0)
+
+
+# ---- they solve --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["sdca", "spdc", "adaspdc-balanced", "cd", "pdcp"])
+def test_a_users_terms_solve(data, name):
+    problem = sd.ERM(*data, Expectile(0.8), Lopsided(0.2, 0.05))
+    result = sd.solve(problem, name, tol=1e-8, max_epochs=4000)
+    assert result.status.ok, result
+    assert result.certificate.gap >= 0.0 and result.certificate.kind == "exact"
+    assert np.linalg.norm(stationarity(problem, result.x)) < 1e-3
+
+
+def stationarity(problem, x):
+    """The gradient of P, by hand."""
+    X, b = problem.coupling.rows.matrix(), problem.b
+    slopes = np.array([grad(problem.f, z, t) for z, t in zip(X @ x, b, strict=True)])
+    up, down = problem.g
+    return X.T @ slopes / len(b) + np.where(x > 0, up, down) * x
+
+
+@pytest.mark.parametrize("name", ["cd", "pdcp"])
+def test_a_penalty_of_value_conj_and_prox_solves(data, name):
+    """No modulus, so lam = 0, and nothing said of where g* is finite: as for L1 a gap, and the same minimum."""
+    X, b = data
+    result = sd.solve(sd.ERM(X, b, sd.Squared(), Bare()), name, tol=1e-8, max_epochs=4000)
+    twin = sd.solve(sd.ERM(X, b, sd.Squared(), sd.L1(0.05)), "cd", tol=1e-12, max_epochs=4000)
+    assert result.status.ok, result
+    assert result.certificate.primal == pytest.approx(twin.certificate.primal, rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["sdca", "spdc"])
+def test_a_copy_of_a_librarys_loss_gives_the_same_bits(data, name):
+    X, b = data
+    runs = [
+        sd.solve(sd.ERM(X, signs(b), loss, sd.L2(0.05)), name, tol=0.0, max_epochs=7, every=1)
+        for loss in (sd.SmoothHinge(0.5), Bend(0.5))
+    ]
+    for column in ("primal", "dual", "gap"):
+        np.testing.assert_array_equal(runs[0].history[column], runs[1].history[column])
+    np.testing.assert_array_equal(runs[0].x, runs[1].x)
+    np.testing.assert_array_equal(runs[0].state.x, runs[1].state.x)
+    np.testing.assert_array_equal(runs[0].state.y, runs[1].state.y)
+
+
+def test_whole_numbers_as_parameters_are_floats(data):
+    X, b = data
+    runs = [
+        sd.solve(sd.ERM(X, signs(b), Bend(g), sd.L2(lam)), "sdca", tol=0.0, max_epochs=3)
+        for g, lam in ((1, 1), (1.0, 1.0))
+    ]
+    np.testing.assert_array_equal(runs[0].x, runs[1].x)
+    assert [type(part) for part in verbs.normal(Bend(1))] == [float]
+
+
+def test_a_name_of_the_library_may_be_used_again(data):
+    """A penalty may be called Huber and a loss Box: what a term is, its methods say."""
+    penalty = type("Huber", (Lopsided,), {"__slots__": ()})
+    loss = type("Box", (Expectile,), {"__slots__": ()})
+    for f, g in ((Expectile(), penalty()), (loss(), Lopsided())):
+        assert sd.ERM(*data, f, g).primal(np.zeros(8)) > 0.0
+
+
+# ---- they are checked --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "guilty"), [(TooLow(), sd.L2(0.1), "TooLow"), (sd.Squared(), TooLowPenalty(), "TooLowPenalty")]
+)
+def test_a_conjugate_that_is_too_low_is_noticed(data, loss, penalty, guilty):
+    with pytest.raises(ValueError, match="conj is not the conjugate of value") as error:
+        sd.solve(sd.ERM(*data, loss, penalty), "spdc", max_epochs=200)
+    assert guilty in str(error.value)
+
+
+def test_a_conjugate_that_is_too_high_never_converges(data):
+    problem = sd.ERM(*data, TooHigh(), sd.L2(0.1))
+    best = sd.solve(sd.ERM(*data, sd.Squared(), sd.L2(0.1)), "sdca", tol=1e-12).certificate.primal
+    result = sd.solve(problem, "spdc", tol=1e-6, max_epochs=150)
+    assert not result.status.ok
+    assert result.certificate.dual <= best * (1 + 1e-12), "what is called a lower bound must be one"
+
+
+@pytest.mark.parametrize("name", ["spdc", "adaspdc", "cd", "pdcp", "sag", "adasdca+"])
+def test_a_loss_that_does_not_say_that_it_is_smooth_is_refused(data, name):
+    with pytest.raises(ValueError, match="gamma > 0") as error:
+        sd.solve(sd.ERM(*data, Rough(), sd.L2(0.1)), name)
+    message = str(error.value)
+    assert name in message and "Rough" in message and "smoothness" in message
+    assert "sdca" in message.split("methods that can")[1]
+
+
+def test_it_is_solved_by_the_method_that_the_error_names(data):
+    assert sd.solve(sd.ERM(*data, Rough(), sd.L2(0.1)), "sdca", tol=1e-8).status.ok
+
+
+def test_what_is_no_term_is_refused(data):
+    for wrong in ("squared", 3, lambda z, b: z, None, (1.0, 2.0)):
+        with pytest.raises(TypeError, match="loss must be"):
+            sd.ERM(*data, wrong, sd.L2(0.1))
+        with pytest.raises(TypeError, match="penalty must be"):
+            sd.ERM(*data, sd.Squared(), wrong)
+    with pytest.raises(TypeError, match="Bend"):
+        sd.ERM(*data, Bend, sd.L2(0.1))
+
+
+def test_a_verb_that_is_missing_is_named(data):
+    class Silent(NamedTuple):
+        def value(self, z, b):
+            return z * z
+
+        def smoothness(self):
+            return 2.0
+
+    with pytest.raises((TypeError, ValueError), match="prox_conj"):
+        sd.solve(sd.ERM(*data, Silent(), sd.L2(0.1)), "spdc")
+
+
+def test_parameters_of_a_users_term_may_be_checked(data):
+    class Careful(Bend):
+        __slots__ = ()
+
+        def check(self):
+            if not self.gamma > 0.0:
+                raise ValueError(f"Careful(gamma=...) must be above 0, found {self.gamma}")
+
+    with pytest.raises(ValueError, match="found -1"):
+        sd.ERM(data[0], signs(data[1]), Careful(-1), sd.L2(0.1))
+
+
+def test_defaults_are_right():
+    f, g = Expectile(0.8), Lopsided(0.2, 0.05)
+    for z, y, b in ((1.0, -0.3, 0.2), (-2.0, 0.7, 0.0), (0.5, 0.0, 0.5)):
+        assert verbs.fenchel_young(f, z, y, b) == pytest.approx(value(f, z, b) + f.conj(y, b) - y * z, abs=1e-15)
+    assert verbs.interval(f, 1.0) == verbs.reach(g) == (-math.inf, math.inf)
+    assert (verbs.separable(g), verbs.affine(g), verbs.labels(f), verbs.outputs(f)) == (True, False, "real", 1)
+
+
+# ---- compiled files ----------------------------------------------------------------------------------------------
+
+SCRIPT = """
+import math
+from typing import NamedTuple
+import numpy as np
+import saddlery as sd
+
+class Mine(NamedTuple):
+    gamma: float = 1.0
+    def smoothness(self):
+        return 1.0 / self.gamma
+    def value(self, z, b):
+        return (z - b) * (z - b) / (2.0 * self.gamma)
+    def grad(self, z, b):
+        return (z - b) / self.gamma
+    def conj(self, y, b):
+        return self.gamma * y * y / 2.0 + b * y
+    def prox_conj(self, y0, z, sigma, b):
+        return (sigma * (z - b) + y0) / (1.0 + sigma * self.gamma)
+
+rng = np.random.default_rng(0)
+problem = sd.ERM(rng.standard_normal((20, 4)), rng.standard_normal(20), Mine(2), sd.L2(0.1))
+result = sd.solve(problem, "sdca", tol=1e-8)
+assert result.status.ok, result
+print(result.certificate.primal.hex())
+"""
+
+
+def python(*arguments, **environment):
+    """What another process prints."""
+    env = {**os.environ, "SADDLERY_COMPILE": "1", "OMP_NUM_THREADS": "1", **environment}
+    made = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, timeout=300)
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip()
+
+
+def copied(folder):
+    """The package, to be edited."""
+    shutil.copytree(PACKAGE, folder / "saddlery", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / "saddlery"
+
+
+def kept(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_class_of_main_leaves_no_files_behind(tmp_path):
+    """Kernels made for it cannot be found again: written to disk they would pile up, run by run."""
+    copied(tmp_path)
+    script, cache = tmp_path / "script.py", tmp_path / "cache"
+    script.write_text(SCRIPT)
+    env = {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(tmp_path)}
+    first = python(str(script), **env)
+    files = kept(cache)
+    second = python(str(script), **env)
+    assert first == second
+    assert kept(cache) == files
+    assert files, "kernels that know no term of the user are kept"
+    assert not [name for name in files if "coordinates" in name or "loss_means" in name]
+
+
+VALUE = """
+import numpy as np
+import saddlery as sd
+print(sd.ERM(np.eye(3), np.zeros(3), sd.Squared(), sd.L2(1.0)).primal(np.ones(3)))
+"""
+
+
+def test_a_changed_term_is_compiled_again(tmp_path):
+    """The kernel's own file does not change: by itself the compiler would not notice."""
+    package = copied(tmp_path)
+    cache = tmp_path / "cache"
+    env = {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(tmp_path)}
+    assert float(python("-c", VALUE, **env)) == 2.0  # 1/2 for each row, 1/2 for each coordinate, over 3 rows
+    before = {path.name for path in cache.rglob("*.nbc")}
+    assert before, "nothing was kept, so that nothing is tested"
+
+    term = package / "terms" / "squared.py"
+    text = term.read_text()
+    edited = text.replace("return (z - b) * (z - b) / (2.0 * self.gamma)", "return (z - b) * (z - b) / self.gamma")
+    assert edited != text
+    term.write_text(edited)
+    assert float(python("-c", VALUE, **env)) == 2.5
+    assert {path.name for path in cache.rglob("*.nbc")} > before
+
+    term.write_text(text)
+    assert float(python("-c", VALUE, **env)) == 2.0
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path):
+    """A read-only installation compiles once per process."""
+    if os.name == "nt" or os.geteuid() == 0:
+        blocked = tmp_path / "file"
+        blocked.write_text("a file where the cache folder should be")
+        folder = blocked / "cache"
+    else:
+        folder = tmp_path / "cache"
+        folder.mkdir(mode=0o500)
+    assert float(python("-c", VALUE, NUMBA_CACHE_DIR=str(folder), PYTHONPATH=str(PACKAGE.parent))) == 2.0
