@@ -72,7 +72,7 @@ def write(path: Path, saved: Saved) -> None:
 def read(path: Path, problem: str, method: str) -> Saved:
     """Read a checkpoint of this problem and method; anything else is refused."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         meta = json.loads(arrays.pop("meta").tobytes())
         if meta["format"] != FORMAT:
