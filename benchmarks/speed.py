@@ -127,7 +127,7 @@ def epochs(method: str, problem: sd.Problem) -> tuple[Call, Any, Any]:
     for _ in range(2):
         state = algorithm.epoch(problem, state, rng)
     if hasattr(algorithm, "draws"):
-        order = algorithm.draws(problem, state, rng, np.arange(n))
+        order = algorithm.draws(problem, state, rng)
     else:
         order = state.scratch["plan"].sampler.draw(rng, n, n)[:, 0]
     return partial(algorithm.epoch, problem, state, rng), order, algorithm.iterate(problem, state)

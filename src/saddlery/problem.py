@@ -111,6 +111,16 @@ class Problem:
         values = np.linalg.eigvalsh(gram)
         return delta * max(0.0, float(values[0]) - 4e-16 * values.size * float(values[-1])) / self.n
 
+    @cached_property
+    def live(self) -> Any:
+        """Blocks of positive weight, the only ones that are ever drawn: an index array, or all as a slice."""
+        return slice(None) if self.c.all() else np.flatnonzero(self.c)
+
+    @cached_property
+    def drawn(self) -> int:
+        """How many blocks have positive weight."""
+        return int(np.count_nonzero(self.c))
+
     # ---- x and y as a user sees them, and flat
 
     def unpack(self, x: Any) -> tuple[Array, Array]:

@@ -150,8 +150,8 @@ def test_needs_are_checked_and_named():
     groups = sd.ERM(X, REAL, sd.Squared(), sd.GroupL2(0.1, np.arange(D) % 2, 0.1))
     with pytest.raises(ValueError, match=r"sum over coordinates.*pdcp"):
         sd.solve(groups, "spdc")
-    with pytest.raises(ValueError, match="no method 'sdac'; did you mean 'sdca'"):
-        sd.solve(lasso, "sdac")
+    with pytest.raises(ValueError, match="no method 'sdca2'; did you mean 'sdca'"):
+        sd.solve(lasso, "sdca2")
     with pytest.raises(TypeError, match="no parameter 'batch'; it has batch_size"):
         sd.method("spdc", batch=3)
 

@@ -17,10 +17,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from saddlery.algorithms import METHODS, able
-from saddlery.algorithms._protocol import live, missing, scale_of
+from saddlery.algorithms._protocol import missing, scale_of
 from saddlery.data.rows import Dense
 from saddlery.problem import Problem
 
@@ -49,9 +47,8 @@ def second(problem: Problem, first: str) -> tuple[str, float]:
     """
     if first != "adasdca+":
         return first, math.inf
-    rows = live(problem)
-    scale = scale_of(problem, rows)
-    epochs = 1.0 + float(np.sqrt(scale.R[rows] ** 2 / (scale.n * scale.lam * scale.gamma)).mean())
+    scale = scale_of(problem)
+    epochs = 1.0 + float(scale.R.sum()) / (scale.n * math.sqrt(scale.n * scale.lam * scale.gamma))
     thin = isinstance(problem.coupling.rows.view, Dense) and problem.d <= min(FEW, problem.n / 10)
     return ("cd" if thin and not missing(METHODS["cd"], problem) else "adaspdc-balanced"), epochs
 

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery._compile import kernel
-from saddlery.algorithms._protocol import DUAL, RESYNC, SCALAR, SEPARABLE, STRONG, Need, State, bias_column, live
+from saddlery.algorithms._protocol import DUAL, RESYNC, SCALAR, SEPARABLE, STRONG, Need, State, bias_column, rows_of
 from saddlery.data.rows import U, ahead
 from saddlery.kernels.dual import DualStep, coordinates, gather
 from saddlery.problem import Problem
 from saddlery.sampling import Replay
+from saddlery.terms import _verbs
 from saddlery.terms._verbs import grad, grad_conj
 
 Array = NDArray[Any]
@@ -44,8 +45,8 @@ class DualAscent:
         """The draws to be played, if any."""
         return self.sampler if isinstance(self.sampler, Replay) else None
 
-    def draws(self, problem: Problem, state: State, rng: np.random.Generator, rows: Array) -> Array:
-        """The rows of the next epoch, one after the other."""
+    def draws(self, problem: Problem, state: State, rng: np.random.Generator) -> Array:
+        """The live rows of the next epoch, one after the other."""
         raise TypeError(f"{type(self).__name__} does not say which rows it draws")
 
     def init(self, problem: Problem, x: Array, y: Array) -> State:
@@ -61,9 +62,9 @@ class DualAscent:
             order = self.replay.table(problem.n)
             order = order[(order >= 0) & (problem.c[order] > 0.0)]
         else:
-            order = self.draws(problem, state, rng, live(problem))
+            order = rows_of(problem, self.draws(problem, state, rng))
         self.move(problem, state, order)
-        state.passes += order.size / live(problem).size
+        state.passes += order.size / problem.drawn
         self.finish(problem, state)
         return state
 
@@ -102,8 +103,11 @@ class DualAscent:
     def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]:
         """x = grad g*(-u), and y."""
         memory = state.memory
-        x = np.empty(problem.d)
-        respond_all(problem.g, memory["u"], x)
+        if _verbs.affine(problem.g):
+            x = memory["u"] * (-1.0 / problem.lam)
+        else:
+            x = np.empty(problem.d)
+            respond_all(problem.g, memory["u"], x)
         s, k, u0, inverse = memory["extra"]
         state.x = problem.pack(x, np.array([k - s * u0 * inverse]))
         return state.x, state.y

@@ -5,15 +5,16 @@ A member says which rows are drawn and which steps are made (`plan`); everything
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlery.algorithms._protocol import RESYNC, Need, State, bias_column, live, scale_of
+from saddlery.algorithms._protocol import RESYNC, Need, State, bias_column, rows_of, scale_of
 from saddlery.data.rows import Dense
-from saddlery.kernels.rows import Affine, Data, Stamped, sweep, wake_all
+from saddlery.kernels.rows import Affine, Awake, Data, Stamped, sweep, wake_all
 from saddlery.problem import Problem
 from saddlery.sampling import Replay, Sampler
 from saddlery.steps import Scale, Steps
@@ -22,6 +23,7 @@ from saddlery.terms import _verbs
 Array = NDArray[Any]
 Memory = dict[str, Array]
 
+STRETCH = 1 << 16  # draws for which steps are laid out at a time, so that memory stays small
 HORIZON = 300.0  # -log Z that one stretch of steps may reach,
 FADED = 1e-100  # from a Z that is not below this: e^-300 1e-100 is still a normal number
 
@@ -58,8 +60,8 @@ class PrimalDual:
         """The draws to be played, if any."""
         return self.sampler if isinstance(self.sampler, Replay) else None
 
-    def plan(self, problem: Problem, scale: Scale, rows: Array, memory: Memory) -> Plan:
-        """The member's rule and sampler, made once a run. `rows`: those of positive weight."""
+    def plan(self, problem: Problem, scale: Scale, memory: Memory) -> Plan:
+        """The member's rule and sampler, made once a run."""
         raise TypeError(f"{type(self).__name__} does not say which rows it draws and which steps it makes")
 
     def loss(self, problem: Problem) -> Any:
@@ -69,12 +71,12 @@ class PrimalDual:
     def init(self, problem: Problem, x: Array, y: Array) -> State:
         """Start from any x and y."""
         flat, x0 = problem.unpack(x)
-        dual, d, q = problem.flat(y), problem.d, problem.q
+        dual, d, q, s = problem.flat(y), problem.d, problem.q, bias_column(problem)
         # four numbers for each coordinate, beside each other where rows are sparse: see kernels/rows.py
         memory = {"sleep": np.zeros((4, d)) if _dense(problem) else np.zeros((d, 4))}
-        S, affine, s = _fields(problem, memory), _verbs.affine(problem.g), bias_column(problem)
+        S, affine = _fields(problem, memory), _verbs.affine(problem.g)
         S[0], S[1] = flat, problem.coupling.force(dual)
-        S[2] = 0.0 if affine else flat
+        S[2] = 0.0 if affine and not _dense(problem) else flat
         memory["clock"] = np.array([1.0, 0.0, 1.0, 0.0, 0.0]) if affine else np.zeros(5)
         memory["bias"] = np.zeros((6, q))
         memory["bias"][0], memory["bias"][5] = x0, s
@@ -83,21 +85,20 @@ class PrimalDual:
 
     def epoch(self, problem: Problem, state: State, rng: np.random.Generator) -> State:
         """About n row draws: n / m steps, or all the steps of a replay."""
-        rows = live(problem)
         if "plan" not in state.scratch:
-            state.scratch["plan"] = self.plan(problem, scale_of(problem, rows), rows, state.memory)
+            state.scratch["plan"] = self.plan(problem, scale_of(problem), state.memory)
         plan = state.scratch["plan"]
         if isinstance(plan.sampler, Replay):
             draws = plan.sampler.table(problem.n)
         else:
-            count = max(1, round(rows.size / self.batch_size))
-            draws = plan.sampler.draw(rng, rows.size, count, self.batch_size)
-            draws = draws if rows.size == problem.n else np.where(draws >= 0, rows[draws], -1)
-        self.run(problem, state, plan.rule(draws))
+            count = max(1, round(problem.drawn / self.batch_size))
+            draws = rows_of(problem, plan.sampler.draw(rng, problem.drawn, count, self.batch_size))
+        for first in range(0, draws.shape[0], STRETCH):
+            self.run(problem, state, plan.rule(draws[first : first + STRETCH]))
         if problem.intercept:
             recentre(problem, state)
         state.epoch += 1
-        state.passes += float((draws >= 0).sum()) / rows.size
+        state.passes += float((draws >= 0).sum()) / problem.drawn
         if state.epoch % RESYNC == 0:
             self.resync(problem, state)
         return state
@@ -105,47 +106,61 @@ class PrimalDual:
     def resync(self, problem: Problem, state: State) -> None:
         """Make r = A'y / n anew."""
         memory, y = state.memory, state.y.reshape(-1)
-        if _verbs.affine(problem.g):
+        if _verbs.affine(problem.g) and not _dense(problem):
             rebase(_fields(problem, memory), memory["clock"])
         _fields(problem, memory)[1] = problem.coupling.force(y)
         memory["bias"][3] = memory["bias"][5] * y.reshape(-1, problem.q).sum(axis=0) / problem.n
 
     def run(self, problem: Problem, state: State, steps: Steps) -> None:
-        """Make the steps, in stretches short enough that Z = prod rho does not underflow."""
-        memory, coupling, affine = state.memory, problem.coupling, _verbs.affine(problem.g)
+        """Make the steps."""
+        memory, coupling, y = state.memory, problem.coupling, state.y.reshape(-1)
         data = Data(coupling.lines, coupling.blocks, self.loss(problem), problem.b, problem.c)
-        S, y, clock, first = _fields(problem, memory), state.y.reshape(-1), memory["clock"], 0
-        decay = -np.log(steps.rho).cumsum()
-        while first < steps.tau.size:
-            if affine and clock[0] < FADED:
-                rebase(S, clock)
-            room = (decay[first - 1] if first else 0.0) + HORIZON
-            last = max(first + 1, int(np.searchsorted(decay, room)))
-            part = steps if last - first == steps.tau.size else Steps(*(array[first:last] for array in steps))
-            if affine:
-                sweep(data, Affine(S), y, part, clock, memory["bias"])
+        S, clock, bias = _fields(problem, memory), memory["clock"], memory["bias"]
+        if _dense(problem):
+            sweep(data, Awake(S, problem.g), y, steps, clock, bias)
+            return
+        for part in stretches(steps):
+            if _verbs.affine(problem.g):
+                if clock[0] < FADED:
+                    rebase(S, clock)
+                sweep(data, Affine(S), y, part, clock, bias)
             else:
                 stamped = Stamped(S, problem.g, part.tau, *_verbs.prefixes(problem.lam, part.tau))
-                sweep(data, stamped, y, part, clock, memory["bias"])
+                sweep(data, stamped, y, part, clock, bias)
                 wake_all(stamped, part.tau.size)
                 clock[4] = 0.0
-            first = last
 
     def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]:
         """The last x and y."""
         S, clock, bias = _fields(problem, state.memory), state.memory["clock"], state.memory["bias"]
-        x = clock[0] * S[0] - clock[1] * S[1] if _verbs.affine(problem.g) else S[0]
+        asleep = _verbs.affine(problem.g) and not _dense(problem)
+        x = clock[0] * S[0] - clock[1] * S[1] if asleep else S[0]
         state.x = problem.pack(x, bias[5] * bias[1] + bias[0])
         return state.x, state.y
 
     def extrapolated(self, problem: Problem, state: State) -> Array:
         """xbar, at which the next dual step looks."""
-        (p, r, q, stamp), clock, bias = _fields(problem, state.memory), state.memory["clock"], state.memory["bias"]
-        if _verbs.affine(problem.g):
-            bar = clock[2] * p + clock[3] * r + np.where(stamp == clock[4], q, 0.0)
+        S, clock, bias = _fields(problem, state.memory), state.memory["clock"], state.memory["bias"]
+        if _dense(problem):
+            bar = S[2]
+        elif _verbs.affine(problem.g):
+            bar = clock[2] * S[0] + clock[3] * S[1] + np.where(S[3] == clock[4], S[2], 0.0)
         else:
-            bar = p + clock[0] * (p - q)
+            bar = S[0] + clock[0] * (S[0] - S[2])
         return problem.pack(bar, bias[5] * bias[2] + bias[0])
+
+
+def stretches(steps: Steps) -> Iterator[Steps]:
+    """The steps in parts short enough that Z = prod rho does not underflow: one part, almost always."""
+    decay = -np.log(steps.rho).cumsum()
+    if decay[-1] <= HORIZON:
+        yield steps
+        return
+    first = 0
+    while first < decay.size:
+        last = max(first + 1, int(np.searchsorted(decay, (decay[first - 1] if first else 0.0) + HORIZON)))
+        yield Steps(*(array[first:last] for array in steps))
+        first = last
 
 
 def rebase(S: Array, clock: Array) -> None:
@@ -170,5 +185,5 @@ def _dense(problem: Problem) -> bool:
 
 
 def _fields(problem: Problem, memory: Memory) -> Array:
-    """p, r, q and stamp of every coordinate, as the rows of an array."""
+    """The four numbers of every coordinate, as the rows of an array."""
     return memory["sleep"] if _dense(problem) else memory["sleep"].T

@@ -126,11 +126,6 @@ def missing(algorithm: Algorithm, problem: Problem) -> list[str]:
 RESYNC = 50  # epochs after which sums that are updated step by step are made anew, so that rounding cannot build up
 
 
-def live(problem: Problem) -> Array:
-    """Blocks of positive weight: the only ones that are ever drawn."""
-    return np.flatnonzero(problem.c > 0.0)
-
-
 def bias_column(problem: Problem) -> float:
     """The entry s of the column that stands for an intercept; 0 where there is none.
 
@@ -145,8 +140,13 @@ def bias_column(problem: Problem) -> float:
     return float(np.sqrt(mean)) if mean > 0.0 else 1.0
 
 
-def scale_of(problem: Problem, rows: Array) -> Scale:
+def scale_of(problem: Problem) -> Scale:
     """The numbers that steps depend on, over the live rows."""
-    share = rows.size / problem.n
+    share = problem.drawn / problem.n
     squares = (problem.squares + problem.c * bias_column(problem) ** 2) * share
-    return Scale(rows.size, problem.lam, problem.gamma, np.sqrt(squares), share)
+    return Scale(problem.drawn, problem.lam, problem.gamma, np.sqrt(squares), share)
+
+
+def rows_of(problem: Problem, drawn: Array) -> Array:
+    """Row numbers, from numbers among the live rows (and -1)."""
+    return drawn if isinstance(problem.live, slice) else np.where(drawn >= 0, problem.live[drawn], -1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery.algorithms._dual_ascent import DualAscent
-from saddlery.algorithms._protocol import DUAL, SCALAR, SEPARABLE, SMOOTH, STRONG, State, live
+from saddlery.algorithms._protocol import DUAL, SCALAR, SEPARABLE, SMOOTH, STRONG, State
 from saddlery.problem import Problem
 
 
@@ -31,17 +31,16 @@ class AdaSDCA(DualAscent):
         if self.sampler is not None:
             return super().epoch(problem, state, rng)
         roots = np.sqrt(self.squares(problem) + problem.n * problem.lam * problem.gamma)
-        rows = live(problem)
-        for chance in rng.random(rows.size):
+        for chance in rng.random(problem.drawn):
             heights = np.cumsum(self.residues(problem, state) * roots)
             if not heights[-1] > 0.0:  # every residue is 0: the point is optimal
                 break
             i = min(int(np.searchsorted(heights, chance * heights[-1], side="right")), problem.n - 1)
             self.move(problem, state, np.array([i]))
-            state.passes += 1.0 + 1.0 / rows.size
+            state.passes += 1.0 + 1.0 / problem.drawn
         self.finish(problem, state)
         return state
 
-    def draws(self, problem: Problem, state: State, rng: np.random.Generator, rows: NDArray[Any]) -> NDArray[Any]:
-        drawn: NDArray[Any] = self.sampler.draw(rng, rows.size, rows.size)
-        return np.asarray(rows[drawn[:, 0]])
+    def draws(self, problem: Problem, state: State, rng: np.random.Generator) -> NDArray[Any]:
+        drawn: NDArray[Any] = self.sampler.draw(rng, problem.drawn, problem.drawn)
+        return np.asarray(drawn[:, 0])

@@ -45,9 +45,9 @@ class AdaSDCAPlus(DualAscent):
         if not self.shrink >= 1.0:
             raise ValueError(f"shrink must be 1 or more, found {self.shrink}")
 
-    def draws(self, problem: Problem, state: State, rng: np.random.Generator, rows: NDArray[Any]) -> NDArray[Any]:
-        sampler = self.sampler or Adaptive(self.weights(problem, state)[rows], self.shrink)
-        return rows[sampler.draw(rng, rows.size, rows.size)[:, 0]]
+    def draws(self, problem: Problem, state: State, rng: np.random.Generator) -> NDArray[Any]:
+        sampler = self.sampler or Adaptive(self.weights(problem, state)[problem.live], self.shrink)
+        return np.asarray(sampler.draw(rng, problem.drawn, problem.drawn)[:, 0])
 
     def weights(self, problem: Problem, state: State) -> NDArray[Any]:
         """What the chances at the start of an epoch are proportional to."""

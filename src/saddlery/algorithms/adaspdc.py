@@ -42,5 +42,5 @@ class AdaSPDC(PrimalDual):
     cost: ClassVar[str] = "O(nnz of the rows drawn) a step"
     needs = (SMOOTH, STRONG, SEPARABLE, DUAL)
 
-    def plan(self, problem: Problem, scale: Scale, rows: NDArray[Any], memory: Memory) -> Plan:
+    def plan(self, problem: Problem, scale: Scale, memory: Memory) -> Plan:
         return Plan(Published(scale, self.batch_size), self.sampler or Uniform())

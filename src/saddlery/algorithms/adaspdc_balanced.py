@@ -34,6 +34,6 @@ class AdaSPDCBalanced(PrimalDual):
         super().__post_init__()
         only_single(self, self.batch_size)
 
-    def plan(self, problem: Problem, scale: Scale, rows: NDArray[Any], memory: Memory) -> Plan:
-        rule, p = balanced(scale, rows)
+    def plan(self, problem: Problem, scale: Scale, memory: Memory) -> Plan:
+        rule, p = balanced(scale, problem.live)
         return Plan(rule, self.sampler or Weighted(p))

@@ -25,5 +25,5 @@ class AdaSPDCSigma(PrimalDual):
     cost: ClassVar[str] = "O(nnz of the rows drawn) a step"
     needs = (SMOOTH, STRONG, SEPARABLE, DUAL)
 
-    def plan(self, problem: Problem, scale: Scale, rows: NDArray[Any], memory: Memory) -> Plan:
+    def plan(self, problem: Problem, scale: Scale, memory: Memory) -> Plan:
         return Plan(sigma_only(scale, self.batch_size), self.sampler or Uniform())

@@ -26,11 +26,11 @@ class IProxSDCA(DualAscent):
     proved: ClassVar[str] = "linear, n + mean R^2 / (lam gamma) steps for a factor e"
     cost: ClassVar[str] = "O(nnz of the row) a step"
 
-    def draws(self, problem: Problem, state: State, rng: np.random.Generator, rows: NDArray[Any]) -> NDArray[Any]:
+    def draws(self, problem: Problem, state: State, rng: np.random.Generator) -> NDArray[Any]:
         if "sampler" not in state.scratch:
-            state.scratch["sampler"] = self.sampler or Weighted(importance(self.squares(problem), problem)[rows])
-        drawn: NDArray[Any] = state.scratch["sampler"].draw(rng, rows.size, rows.size)
-        return np.asarray(rows[drawn[:, 0]])
+            state.scratch["sampler"] = self.sampler or Weighted(importance(self.squares(problem), problem)[problem.live])
+        drawn: NDArray[Any] = state.scratch["sampler"].draw(rng, problem.drawn, problem.drawn)
+        return np.asarray(drawn[:, 0])
 
 
 def importance(squares: NDArray[Any], problem: Problem) -> NDArray[Any]:

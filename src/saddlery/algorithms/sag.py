@@ -73,6 +73,6 @@ class SAG(PrimalDual):
         state.memory["seen"] = (state.y.reshape(problem.n, -1) != 0.0).any(axis=1).astype(np.float64)
         return state
 
-    def plan(self, problem: Problem, scale: Scale, rows: NDArray[Any], memory: Memory) -> Plan:
+    def plan(self, problem: Problem, scale: Scale, memory: Memory) -> Plan:
         L = scale.top**2 / scale.gamma + scale.lam
         return Plan(_Averaging(self.step / L, scale, memory["seen"]), self.sampler or Uniform())

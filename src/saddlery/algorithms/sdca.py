@@ -38,6 +38,6 @@ class SDCA(DualAscent):
         if self.order not in ("permutation", "uniform"):
             raise ValueError(f"order must be 'permutation' or 'uniform', found {self.order!r}")
 
-    def draws(self, problem: Problem, state: State, rng: np.random.Generator, rows: NDArray[Any]) -> NDArray[Any]:
+    def draws(self, problem: Problem, state: State, rng: np.random.Generator) -> NDArray[Any]:
         sampler = self.sampler or (Permutation() if self.order == "permutation" else Uniform())
-        return rows[sampler.draw(rng, rows.size, rows.size)[:, 0]]
+        return np.asarray(sampler.draw(rng, problem.drawn, problem.drawn)[:, 0])

@@ -31,5 +31,5 @@ class SPDC(PrimalDual):
     cost: ClassVar[str] = "O(nnz of the rows drawn) a step"
     needs = (SMOOTH, STRONG, SEPARABLE, DUAL)
 
-    def plan(self, problem: Problem, scale: Scale, rows: NDArray[Any], memory: Memory) -> Plan:
+    def plan(self, problem: Problem, scale: Scale, memory: Memory) -> Plan:
         return Plan(zhang_xiao(scale, self.batch_size), self.sampler or Uniform())

@@ -7,9 +7,11 @@ Step t draws a batch S of blocks and makes, with its own sigma_i, tau, rho, thet
     r   += (1/n) sum_S A_i dy_i
     xbar = x+ + theta (x+ - x)
 
+On dense data every coordinate takes part in every step (``Awake``): S holds x, r, xbar and what a batch adds to r.
+
 On sparse data a step costs O(nnz of the rows drawn): the coordinates that it does not touch sleep. There are two ways
 to sleep, both exact for steps that vary. A coordinate has four numbers, S[0..3, j] = (p, r, q, stamp), beside each
-other in memory where rows are sparse.
+other in memory.
 
 ``Affine`` (prox_g linear): x = Z p - U r for every coordinate, with two scalars Z <- rho Z, U <- rho (U + tau).
 Since x+ - x = (1 - 1/rho) x+ - tau F, also xbar = A p + B r + q with two scalars A, B, where q is nonzero on the rows
@@ -26,9 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from saddlery._compile import helper, kernel, verb
-from saddlery.data.rows import U, ahead, column, entry, prefetch, span
+from saddlery.data.rows import U, ahead, axpy, column, dot, entry, prefetch, span
 from saddlery.terms._sums import bounds, step, widest
-from saddlery.terms._verbs import drift, prox
+from saddlery.terms._verbs import drift, prox, shrink
 
 
 class Data(NamedTuple):
@@ -39,6 +41,35 @@ class Data(NamedTuple):
     f: Any
     b: Any
     c: Any
+
+
+class Awake(NamedTuple):
+    """Dense rows. x, r, xbar, and the force of the batch beside r."""
+
+    S: Any
+    g: Any
+
+    def reach(self, lines, i, clock):
+        return dot(lines, i, self.S[2])
+
+    def advance(self, tau, rho, theta, clock):
+        pass
+
+    def pile(self, lines, i, dy, w, share, tau, rho, theta, clock):
+        axpy(lines, i, share * dy, self.S[1])
+        axpy(lines, i, (w - share) * dy, self.S[3])
+
+    def settle(self, lines, i, tau, clock):
+        pass
+
+    def finish(self, tau, rho, theta):
+        x, r, bar, extra = self.S[0], self.S[1], self.S[2], self.S[3]
+        for j in range(U(x.shape[0])):
+            before = x[j]
+            new = shrink(self.g, before - tau * (r[j] + extra[j]), tau, rho)
+            x[j] = new
+            bar[j] = new + theta * (new - before)
+            extra[j] = 0.0
 
 
 class Affine(NamedTuple):
@@ -77,6 +108,9 @@ class Affine(NamedTuple):
             S[3, j] = now
 
     def settle(self, lines, i, tau, clock):
+        pass
+
+    def finish(self, tau, rho, theta):
         pass
 
 
@@ -123,6 +157,9 @@ class Stamped(NamedTuple):
                 S[2, j] = before
                 S[3, j] = now
 
+    def finish(self, tau, rho, theta):
+        pass
+
 
 @verb
 def reach(sleep, lines, i, clock):
@@ -142,6 +179,11 @@ def pile(sleep, lines, i, dy, w, share, tau, rho, theta, clock):
 @verb
 def settle(sleep, lines, i, tau, clock):
     """Move the coordinates of line i under the force of the batch."""
+
+
+@verb
+def finish(sleep, tau, rho, theta):
+    """Move all coordinates, where all take part in every step."""
 
 
 @helper
@@ -181,7 +223,7 @@ def sweep(data, sleep, y, steps, clock, bias):
     z, change = np.empty(batch * wide), np.empty(batch * wide)
     for t in range(draws.shape[0]):
         for k in range(batch):
-            soon = U(max(draws[min(t + 1, final), k], 0))
+            soon = U(max(draws[min(t + 3, final), k], 0))
             ahead(lines, bounds(blocks, soon)[0])
             prefetch(y, soon)
             prefetch(b, soon)
@@ -215,6 +257,7 @@ def sweep(data, sleep, y, steps, clock, bias):
                 first, last = bounds(blocks, U(draws[t, k]))
                 for line in range(first, last):
                     settle(sleep, lines, line, tau, clock)
+        finish(sleep, tau, rho, theta)
         for o in range(outputs):
             before = bias[1, o]
             bias[1, o] = rho * (before - tau * (bias[3, o] + bias[4, o]))

@@ -40,16 +40,15 @@ class Adaptive:
             raise ValueError(f"Adaptive has chances for {rate.size} rows, but there are {n}")
         if not rate.max() > 0.0:
             rate[:] = 1.0
-        rows = np.flatnonzero(rate)
-        rate = rate[rows]
-        ring = rng.standard_exponential(rows.size) / rate
+        with np.errstate(divide="ignore"):
+            ring = rng.standard_exponential(n) / rate  # a row of weight 0 never rings
         until, count = steps / rate.sum(), 0
         times, drawn = [], []
         while True:
-            due = np.flatnonzero(ring <= until)
+            due = np.flatnonzero(ring <= until).astype(np.int32 if n < 2**31 else np.int64)
             while due.size:
                 times.append(ring[due])
-                drawn.append(rows[due])
+                drawn.append(due)
                 count += due.size
                 rate[due] /= self.shrink
                 ring[due] += rng.standard_exponential(due.size) / rate[due]
@@ -57,5 +56,16 @@ class Adaptive:
             if count >= steps:
                 break
             until *= 1.5
-        order = np.argsort(np.concatenate(times), kind="quicksort")[:steps]
-        return np.concatenate(drawn)[order].reshape(steps, 1)
+        del rate, ring
+        rows = np.concatenate(drawn)
+        return rows[_in_time(np.concatenate(times), until)[:steps]].astype(np.int64).reshape(steps, 1)
+
+
+def _in_time(times: Array, until: float) -> Array:
+    """The order of times in [0, until], by a radix sort of 32 bits: two stable sorts of 16, which NumPy makes in O(n).
+
+    Times that agree to 2^-32 of `until` keep their order, which no statistic can tell.
+    """
+    ticks = (times * (4294967295.0 / until)).astype(np.uint32)
+    order = np.argsort((ticks & np.uint32(0xFFFF)).astype(np.uint16), kind="stable")
+    return np.asarray(order[np.argsort((ticks >> np.uint32(16)).astype(np.uint16)[order], kind="stable")])

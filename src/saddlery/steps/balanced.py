@@ -28,7 +28,7 @@ def _probabilities(scale: Scale, squares: Array, K: float) -> Array:
     return np.asarray((1.0 + np.sqrt(1.0 + 4.0 * c * K)) / (2.0 * K))
 
 
-def balanced(scale: Scale, live: Array) -> tuple[Fixed, Array]:
+def balanced(scale: Scale, live: Any) -> tuple[Fixed, Array]:
     """The rule, and the probabilities of the live rows."""
     squares = scale.R[live] ** 2
     spread = float(np.sqrt(squares).mean()) * np.sqrt(scale.n / (scale.lam * scale.gamma))

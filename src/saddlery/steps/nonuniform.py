@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from saddlery.steps._arrays import Fixed, Scale
 
 
-def nonuniform(scale: Scale, live: NDArray[Any], a: float = 0.5) -> tuple[Fixed, NDArray[Any]]:
+def nonuniform(scale: Scale, live: Any, a: float = 0.5) -> tuple[Fixed, NDArray[Any]]:
     """The rule, and the probabilities of the live rows."""
     n, R = scale.n, scale.R
     mean = float(R[live].mean()) or 1.0

@@ -171,6 +171,12 @@ def drift(g: Term, x: float, r: float, tau: Array, Z: Array, U: Array, s: int, t
     return x
 
 
+@verb
+def shrink(g: Term, v: float, tau: float, rho: float) -> float:
+    """prox_g(v, tau), or, where the prox is linear, rho v with a factor that a method may choose (SAG does)."""
+    return prox(g, v, tau)
+
+
 def prefixes(lam: float, tau: Array) -> tuple[Array, Array]:
     """Z_t = prod_{k<t} rho_k and U_{t+1} = rho_t (U_t + tau_t) with rho_k = 1 / (1 + lam tau_k)."""
     rho = 1.0 / (1.0 + lam * tau)

@@ -43,6 +43,9 @@ class L2(NamedTuple):
         A = Z[t] / Z[s]
         return A * x - (U[t] - A * U[s]) * r
 
+    def shrink(self, v: float, tau: float, rho: float) -> float:
+        return rho * v
+
     def slack(self, x: float, v: float) -> float:
         e = self.lam * x - v
         if e == 0.0:

@@ -24,5 +24,8 @@ class Zero(NamedTuple):
     def prox(self, v: float, tau: float) -> float:
         return v
 
+    def shrink(self, v: float, tau: float, rho: float) -> float:
+        return rho * v
+
     def slack(self, x: float, v: float) -> float:
         return 0.0 if v == 0.0 else math.inf
