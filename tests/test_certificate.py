@@ -67,7 +67,9 @@ def inside(problem, x):
 
 
 def points(problem, rng, scale=1.0):
-    return inside(problem, scale * rng.standard_normal(problem.x_shape)), scale * rng.standard_normal(problem.y_shape)
+    y = scale * rng.standard_normal(problem.y_shape)
+    y[problem.c == 0.0] = 0.0
+    return inside(problem, scale * rng.standard_normal(problem.x_shape)), y
 
 
 def near_optimum(problem):
@@ -163,8 +165,8 @@ def test_no_perturbation_of_an_optimum_fools_it(f, g):
         for _ in range(20):
             x, y = inside(problem, result.x + scale * rng.standard_normal(problem.x_shape)), result.y
             for dual in (y, y + scale * rng.standard_normal(y.shape), scale * rng.standard_normal(y.shape), (1 + scale) * y):
-                gap = problem.certificate(x, dual).gap
-                assert gap >= problem.primal(x) - least - 1e-14 * abs(least)
+                made = problem.certificate(x, dual)
+                assert made.gap >= made.primal - least - 1e-14 * (abs(made.primal) + abs(least))
 
 
 # ---- the optimum -------------------------------------------------------------------------------------------------
@@ -296,12 +298,18 @@ def test_a_balanced_dual_point_is_left_alone():
     np.testing.assert_array_equal(certify(problem, np.zeros(D), y).y, y)
 
 
-def test_a_row_of_weight_0_has_a_dual_point_of_0():
-    problem = problem_of(sd.Logistic(), sd.L2(0.1), weighted=True)
+@pytest.mark.parametrize("f", [sd.Squared(), sd.Logistic(), sd.Softmax(CLASSES)], ids=str)
+def test_a_row_of_weight_0_has_a_dual_point_of_0(f):
+    """Its conjugate is infinite elsewhere: a y_i that a caller leaves there must not move the bound."""
+    problem = problem_of(f, sd.L2(0.1), weighted=True)
     assert problem.c[0] == 0.0
-    made = certify(problem, np.zeros(D), np.ones(N))
-    assert math.isfinite(made.certificate.gap)
-    assert made.y[0] == 0.0, "c = 0 forces y = 0"
+    x, y = points(problem, np.random.default_rng(6))
+    clean = certify(problem, x, y)
+    for size in (1e-3, 1.0, 50.0):
+        y[0] = size
+        made = certify(problem, x, y)
+        assert not made.y[0].any(), "c = 0 forces y = 0"
+        assert made.certificate.gap == pytest.approx(clean.certificate.gap, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -332,27 +340,26 @@ def test_no_penalty_and_a_strongly_convex_loss_give_a_strong_bound():
             problem = sd.ERM(given, b, sd.Squared(), sd.Zero(), weights=weights, intercept=intercept)
             for scale in (1e-6, 0.1, 10.0):
                 x = best + scale * rng.standard_normal(A.shape[1])
-                certificate = problem.certificate(x, np.zeros(40))
+                certificate = problem.certificate(x, rng.standard_normal(40))
                 off = problem.primal(x) - problem.primal(best)
                 assert certificate.kind == "strong"
                 assert off * (1 - 1e-9) <= certificate.gap <= 30.0 * off + 1e-14
         # the direction of least curvature meets the bound with equality
         gram = (A.T * (root**2)) @ A / 40
         x = best + np.linalg.eigh(gram)[1][:, 0]
-        assert problem.certificate(x, np.zeros(40)).gap == pytest.approx(
-            problem.primal(x) - problem.primal(best), rel=1e-6
-        )
+        off = problem.primal(x) - problem.primal(best)
+        assert problem.certificate(x, rng.standard_normal(40)).gap == pytest.approx(off, rel=1e-6)
 
 
 def test_linearly_dependent_columns_give_no_strong_bound():
     X = np.ones((6, 2))
-    certificate = sd.ERM(X, np.arange(6.0), sd.Squared(), sd.Zero()).certificate(np.ones(2), np.zeros(6))
+    certificate = sd.ERM(X, np.arange(6.0), sd.Squared(), sd.Zero()).certificate(np.ones(2), np.ones(6))
     assert certificate.kind == "none" and certificate.gap == math.inf
 
 
 def test_where_nothing_is_known_it_says_so():
     problem = problem_of(sd.Logistic(), sd.Zero())
-    certificate = problem.certificate(np.zeros(D), np.zeros(N))
+    certificate = problem.certificate(np.zeros(D), -0.5 * problem.b)
     assert certificate.kind == "none" and certificate.gap == certificate.relative_gap == math.inf
     assert certificate.dual == -math.inf and certificate.primal == pytest.approx(math.log(2.0), rel=1e-15)
     assert str(certificate).startswith("no bound")

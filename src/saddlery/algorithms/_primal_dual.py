@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from saddlery.algorithms._protocol import RESYNC, Need, State, bias_column, rows_of, scale_of
 from saddlery.data.rows import Dense
-from saddlery.kernels.rows import Affine, Awake, Data, Stamped, sweep, wake_all
+from saddlery.kernels.rows import Affine, Alone, Awake, Data, Stamped, sweep, wake_all
 from saddlery.problem import Problem
 from saddlery.sampling import Replay, Sampler
 from saddlery.steps import Scale, Steps
 from saddlery.terms import _verbs
+from saddlery.terms._sums import Single
 
 Array = NDArray[Any]
 Memory = dict[str, Array]
@@ -117,7 +118,8 @@ class PrimalDual:
         data = Data(coupling.lines, coupling.blocks, self.loss(problem), problem.b, problem.c)
         S, clock, bias = _fields(problem, memory), memory["clock"], memory["bias"]
         if _dense(problem):
-            sweep(data, Awake(S, problem.g), y, steps, clock, bias)
+            alone = steps.draws.shape[1] == 1 and isinstance(coupling.blocks, Single)
+            sweep(data, (Alone if alone else Awake)(S, problem.g), y, steps, clock, bias)
             return
         for part in stretches(steps):
             if _verbs.affine(problem.g):

@@ -7,7 +7,8 @@ Step t draws a batch S of blocks and makes, with its own sigma_i, tau, rho, thet
     r   += (1/n) sum_S A_i dy_i
     xbar = x+ + theta (x+ - x)
 
-On dense data every coordinate takes part in every step (``Awake``): S holds x, r, xbar and what a batch adds to r.
+On dense data every coordinate takes part in every step (``Awake``, ``Alone``): S holds x, r, xbar, and what a batch
+adds to r.
 
 On sparse data a step costs O(nnz of the rows drawn): the coordinates that it does not touch sleep. There are two ways
 to sleep, both exact for steps that vary. A coordinate has four numbers, S[0..3, j] = (p, r, q, stamp), beside each
@@ -28,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from saddlery._compile import helper, kernel, verb
-from saddlery.data.rows import U, ahead, axpy, column, dot, entry, prefetch, span
+from saddlery.data.rows import U, ahead, column, dot, entry, prefetch, span
 from saddlery.terms._sums import bounds, step, widest
 from saddlery.terms._verbs import drift, prox, shrink
 
@@ -56,20 +57,35 @@ class Awake(NamedTuple):
         pass
 
     def pile(self, lines, i, dy, w, share, tau, rho, theta, clock):
-        axpy(lines, i, share * dy, self.S[1])
-        axpy(lines, i, (w - share) * dy, self.S[3])
+        push(lines, i, share * dy, self.S[1], (w - share) * dy, self.S[3])
 
     def settle(self, lines, i, tau, clock):
         pass
 
     def finish(self, tau, rho, theta):
-        x, r, bar, extra = self.S[0], self.S[1], self.S[2], self.S[3]
-        for j in range(U(x.shape[0])):
-            before = x[j]
-            new = shrink(self.g, before - tau * (r[j] + extra[j]), tau, rho)
-            x[j] = new
-            bar[j] = new + theta * (new - before)
-            extra[j] = 0.0
+        step_all(self.g, self.S[0], self.S[1], self.S[2], self.S[3], tau, rho, theta)
+
+
+class Alone(NamedTuple):
+    """`Awake` for batches of one line: the line's force and the step in one pass. (The last row of S stays 0.)"""
+
+    S: Any
+    g: Any
+
+    def reach(self, lines, i, clock):
+        return dot(lines, i, self.S[2])
+
+    def advance(self, tau, rho, theta, clock):
+        pass
+
+    def pile(self, lines, i, dy, w, share, tau, rho, theta, clock):
+        leap(self.g, lines, i, self.S[0], self.S[1], self.S[2], share * dy, w * dy, tau, rho, theta)
+
+    def settle(self, lines, i, tau, clock):
+        pass
+
+    def finish(self, tau, rho, theta):
+        pass
 
 
 class Affine(NamedTuple):
@@ -187,6 +203,40 @@ def finish(sleep, tau, rho, theta):
 
 
 @helper
+def push(lines, i, a, r, b, extra):
+    """r += a l_i and extra += b l_i."""
+    first, last = span(lines, i)
+    for k in range(first, last):
+        j, entry_ = column(lines, i, k), entry(lines, i, k)
+        r[j] += a * entry_
+        extra[j] += b * entry_
+
+
+@helper
+def step_all(g, x, r, bar, extra, tau, rho, theta):
+    """x+ = prox_g(x - tau (r + extra), tau), xbar = x+ + theta (x+ - x), for every coordinate."""
+    for j in range(U(x.shape[0])):
+        before = x[j]
+        new = shrink(g, before - tau * (r[j] + extra[j]), tau, rho)
+        x[j] = new
+        bar[j] = new + theta * (new - before)
+        extra[j] = 0.0
+
+
+@helper
+def leap(g, lines, i, x, r, bar, a, b, tau, rho, theta):
+    """x+ = prox_g(x - tau (r + b l_i), tau), r += a l_i, xbar = x+ + theta (x+ - x)."""
+    first, last = span(lines, i)
+    for k in range(first, last):
+        j, entry_ = column(lines, i, k), entry(lines, i, k)
+        before = x[j]
+        new = shrink(g, before - tau * (r[j] + b * entry_), tau, rho)
+        r[j] += a * entry_
+        x[j] = new
+        bar[j] = new + theta * (new - before)
+
+
+@helper
 def wake(sleep, j, now):
     """Bring coordinate j to time now, and q to now - 1."""
     S = sleep.S
@@ -229,13 +279,15 @@ def sweep(data, sleep, y, steps, clock, bias):
             prefetch(b, soon)
             prefetch(c, soon)
             i, at = U(draws[t, k]), U(k) * wide
-            if draws[t, k] < 0 or c[i] == 0.0:
+            if draws[t, k] < 0:
                 continue
             first, last = bounds(blocks, i)
             for line in range(first, last):
                 o = (line - first) % outputs
                 z[at + line - first] = reach(sleep, lines, line, clock) + bias[5, o] * bias[2, o] + bias[0, o]
-            step(blocks, f, i, y, z, at, steps.sigma[t, k], b, c[i], change)
+                change[at + line - first] = y[line]
+            if c[i] > 0.0:
+                step(blocks, f, i, y, z, at, steps.sigma[t, k], b, c[i], change)
             for line in range(first, last):
                 new = change[at + line - first]
                 change[at + line - first] = new - y[line]
@@ -244,7 +296,7 @@ def sweep(data, sleep, y, steps, clock, bias):
         advance(sleep, tau, rho, theta, clock)
         for k in range(batch):
             i, at, w = U(draws[t, k]), U(k) * wide, steps.weight[t, k]
-            if draws[t, k] < 0 or c[i] == 0.0:
+            if draws[t, k] < 0:
                 continue
             first, last = bounds(blocks, i)
             for line in range(first, last):
@@ -253,7 +305,7 @@ def sweep(data, sleep, y, steps, clock, bias):
                 bias[3, o] += bias[5, o] * share * dy
                 bias[4, o] += bias[5, o] * (w - share) * dy
         for k in range(batch):
-            if draws[t, k] >= 0 and c[U(draws[t, k])] > 0.0:
+            if draws[t, k] >= 0:
                 first, last = bounds(blocks, U(draws[t, k]))
                 for line in range(first, last):
                     settle(sleep, lines, line, tau, clock)
