@@ -89,7 +89,7 @@ class Problem:
     @cached_property
     def squares(self) -> Array:
         """R_i^2 = c_i |A_i|^2: with y = sqrt(c) y', methods are unchanged by weights."""
-        return np.asarray(self.c * self.coupling.squares)
+        return self.coupling.squares if (self.c == 1.0).all() else np.asarray(self.c * self.coupling.squares)
 
     @cached_property
     def curvature(self) -> float:

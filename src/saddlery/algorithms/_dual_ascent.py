@@ -24,7 +24,7 @@ from saddlery.terms._verbs import grad, grad_conj
 
 Array = NDArray[Any]
 
-ENOUGH = 1e15  # a dual step for empty rows: all the way, up to rounding
+ENOUGH = 1e15  # the longest dual step, for empty rows: all the way, up to rounding
 
 
 @dataclass(frozen=True)
@@ -88,17 +88,20 @@ class DualAscent:
 
     def squares(self, problem: Problem) -> Array:
         """v_i = R_i^2, the intercept's column included."""
-        return np.asarray(problem.squares + problem.c * bias_column(problem) ** 2)
+        s = bias_column(problem)
+        return np.asarray(problem.squares + problem.c * s**2) if s > 0.0 else problem.squares
 
     def own(self, problem: Problem, state: State) -> Array:
         """For every row sigma_i = lam n / R_i^2, with which the dual step is the exact maximiser, b_i and c_i."""
         if "own" not in state.scratch:
             squares = self.squares(problem)
-            empty = squares == 0.0
-            sizes = np.where(empty, ENOUGH, problem.lam * problem.n / np.where(empty, 1.0, squares))
-            state.scratch["own"] = np.stack([sizes, problem.b, problem.c], axis=1)
-        own: Array = state.scratch["own"]
-        return own
+            own = np.empty((problem.n, 3))
+            with np.errstate(divide="ignore"):
+                own[:, 0] = np.minimum(problem.lam * problem.n / squares, ENOUGH)
+            own[:, 1], own[:, 2] = problem.b, problem.c
+            state.scratch["own"] = own
+        made: Array = state.scratch["own"]
+        return made
 
     def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]:
         """x = grad g*(-u), and y."""

@@ -51,10 +51,13 @@ class AdaSDCAPlus(DualAscent):
 
     def weights(self, problem: Problem, state: State) -> NDArray[Any]:
         """What the chances at the start of an epoch are proportional to."""
-        if "importance" not in state.scratch:
-            state.scratch["importance"] = importance(self.squares(problem), problem)
-        weights: NDArray[Any] = state.scratch["importance"]
+        if "roots" not in state.scratch:
+            weights = importance(self.squares(problem), problem)
+            state.scratch["roots"] = weights if self.option == "II" else np.sqrt(weights, out=weights)
+        roots: NDArray[Any] = state.scratch["roots"]
         if self.option == "II":
-            return weights
+            return roots
         state.passes += 1.0
-        return np.asarray(self.residues(problem, state) * np.sqrt(weights))
+        residues = self.residues(problem, state)
+        residues *= roots
+        return residues

@@ -36,5 +36,7 @@ class IProxSDCA(DualAscent):
 def importance(squares: NDArray[Any], problem: Problem) -> NDArray[Any]:
     """R_i^2 + n lam gamma."""
     weights = squares + problem.n * problem.lam * problem.gamma
-    positive = weights[weights > 0.0]
-    return np.where(weights > 0.0, weights, positive.min() if positive.size else 1.0)
+    if not weights.all():
+        positive = weights[weights > 0.0]
+        weights[weights == 0.0] = positive.min() if positive.size else 1.0
+    return np.asarray(weights)

@@ -41,7 +41,8 @@ class Adaptive:
         if not rate.max() > 0.0:
             rate[:] = 1.0
         with np.errstate(divide="ignore"):
-            ring = rng.standard_exponential(n) / rate  # a row of weight 0 never rings
+            ring = rng.standard_exponential(n)
+            ring /= rate  # a row of weight 0 never rings
         until, count = steps / rate.sum(), 0
         times, drawn = [], []
         while True:
@@ -57,15 +58,22 @@ class Adaptive:
                 break
             until *= 1.5
         del rate, ring
-        rows = np.concatenate(drawn)
-        return rows[_in_time(np.concatenate(times), until)[:steps]].astype(np.int64).reshape(steps, 1)
+        ticks = np.concatenate([_ticks(part, until) for part in times])
+        del times
+        order = _in_time(ticks)[:steps]
+        return np.concatenate(drawn)[order].astype(np.int64).reshape(steps, 1)
 
 
-def _in_time(times: Array, until: float) -> Array:
-    """The order of times in [0, until], by a radix sort of 32 bits: two stable sorts of 16, which NumPy makes in O(n).
+def _ticks(times: Array, until: float) -> Array:
+    """Times in [0, until] as 32-bit integers."""
+    return np.asarray((times * (4294967295.0 / until)).astype(np.uint32))
 
-    Times that agree to 2^-32 of `until` keep their order, which no statistic can tell.
+
+def _in_time(ticks: Array) -> Array:
+    """The order of ticks, by a radix sort: two stable sorts of 16 bits, which NumPy makes in O(n).
+
+    Times that agree to 2^-32 of the whole keep their order, which no statistic can tell.
     """
-    ticks = (times * (4294967295.0 / until)).astype(np.uint32)
-    order = np.argsort((ticks & np.uint32(0xFFFF)).astype(np.uint16), kind="stable")
-    return np.asarray(order[np.argsort((ticks >> np.uint32(16)).astype(np.uint16)[order], kind="stable")])
+    order = np.argsort((ticks & np.uint32(0xFFFF)).astype(np.uint16), kind="stable").astype(np.int32)
+    high = (ticks >> np.uint32(16)).astype(np.uint16)[order]
+    return np.asarray(order[np.argsort(high, kind="stable")])
