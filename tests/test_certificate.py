@@ -164,7 +164,12 @@ def test_no_perturbation_of_an_optimum_fools_it(f, g):
     for scale in 10.0 ** np.arange(-8.0, 2.0):
         for _ in range(20):
             x, y = inside(problem, result.x + scale * rng.standard_normal(problem.x_shape)), result.y
-            for dual in (y, y + scale * rng.standard_normal(y.shape), scale * rng.standard_normal(y.shape), (1 + scale) * y):
+            for dual in (
+                y,
+                y + scale * rng.standard_normal(y.shape),
+                scale * rng.standard_normal(y.shape),
+                (1 + scale) * y,
+            ):
                 made = problem.certificate(x, dual)
                 assert made.gap >= made.primal - least - 1e-14 * (abs(made.primal) + abs(least))
 
@@ -259,9 +264,7 @@ def test_shapes_are_checked():
 # ---- repairs -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "f", [f for f in ALL_LOSSES if type(f).__name__ != "Softmax"], ids=lambda f: type(f).__name__
-)
+@pytest.mark.parametrize("f", [f for f in ALL_LOSSES if type(f).__name__ != "Softmax"], ids=lambda f: type(f).__name__)
 def test_with_an_intercept_the_dual_point_sums_to_0(f):
     for weighted in (False, True):
         problem = problem_of(f, sd.L2(0.1), intercept=True, weighted=weighted)

@@ -224,7 +224,9 @@ def wild(loss, spread):
 
 
 @pytest.mark.parametrize("spread", [1.0, 2.3])
-@pytest.mark.parametrize("loss", [sd.Squared(), sd.SmoothHinge(), sd.Logistic(), sd.Huber()], ids=lambda f: type(f).__name__)
+@pytest.mark.parametrize(
+    "loss", [sd.Squared(), sd.SmoothHinge(), sd.Logistic(), sd.Huber()], ids=lambda f: type(f).__name__
+)
 def test_unequal_rows(loss, spread):
     p = wild(loss, spread)
     assert sd.solve(p, "adaspdc-balanced", tol=1e-8, max_epochs=300).status.ok
@@ -297,7 +299,7 @@ def test_auto_chooses_what_can_solve(loss, penalty, first):
 
 def test_auto_says_when_nothing_can():
     p = sd.ERM(np.ones((3, 2)), [1.0, -1.0, 1.0], sd.Hinge(), sd.L1(0.1))
-    with pytest.raises(ValueError, match="no method can solve this problem.*lam > 0"):
+    with pytest.raises(ValueError, match=r"no method can solve this problem.*lam > 0"):
         sd.solve(p)
 
 
@@ -310,9 +312,7 @@ def test_ctrl_c_returns_the_best_point():
     result = sd.solve(p, "sdca", tol=0, max_epochs=10**7, max_time=20.0)
     assert result.status is sd.Status.INTERRUPTED
     assert p.certificate(result.x, result.y).gap == pytest.approx(result.certificate.gap, rel=1e-6)
-    with pytest.raises(KeyboardInterrupt):  # the handler is back
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(1.0)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler  # the handler is back
 
 
 def test_checkpoint_resumes_bit_for_bit(tmp_path):
@@ -417,7 +417,9 @@ def test_threads_may_solve_side_by_side():
     p = problem()
     alone = sd.solve(p, "sdca", tol=0, max_epochs=20)
     found = []
-    threads = [threading.Thread(target=lambda: found.append(sd.solve(p, "sdca", tol=0, max_epochs=20))) for _ in range(3)]
+    threads = [
+        threading.Thread(target=lambda: found.append(sd.solve(p, "sdca", tol=0, max_epochs=20))) for _ in range(3)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

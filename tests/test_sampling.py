@@ -286,7 +286,9 @@ def test_a_replay_is_a_table_padded_with_minus_one():
 
 
 @pytest.mark.parametrize(
-    "given", [range(4), np.arange(4), [0, 1, 2, 3], np.arange(4, dtype=np.uint8), (np.int32(k) for k in range(4))], ids=type
+    "given",
+    [range(4), np.arange(4), [0, 1, 2, 3], np.arange(4, dtype=np.uint8), (np.int32(k) for k in range(4))],
+    ids=type,
 )
 def test_rows_may_be_given_in_any_form(given):
     given = list(given) if not hasattr(given, "__len__") else given

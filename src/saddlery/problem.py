@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from saddlery.couplings.rows import RowCoupling
 from saddlery.data.rows import Rows, locked
-from saddlery.terms import LOSSES, PENALTIES, _verbs
+from saddlery.inputs import fits, labels, one_loss, term, weights_of
+from saddlery.terms import _verbs
 from saddlery.terms._sums import conj_mean, conj_sum, gradients, loss_means, penalty_sums
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class Problem:
 
     def losses(self, z: Array, y: Array) -> tuple[float, float]:
         """Means of c f(z), and of c (f(z) + f*(y / c)) - y z, a sum of nonnegative terms."""
-        a, e = loss_means(self.coupling.blocks, self.f, z, y, self.b, self.c)
+        a, e = loss_means(self.coupling.blocks, self.f, z, y, self.b, self.c, np.empty(self.coupling.widest))
         return float(a), float(e)
 
     def primal(self, x: Any) -> float:
@@ -181,7 +182,9 @@ class Problem:
                 return -math.inf
         v = -self.coupling.force(flat)
         conjugate = conj_sum(self.g, v) if _verbs.separable(self.g) else self.g.conj(v)
-        return -float(conj_mean(self.coupling.blocks, self.f, flat, self.b, self.c)) - float(conjugate)
+        return -float(
+            conj_mean(self.coupling.blocks, self.f, flat, self.b, self.c, np.empty(self.coupling.widest))
+        ) - float(conjugate)
 
     @cached_property
     def scale(self) -> float | None:
@@ -230,13 +233,13 @@ class ERM(Problem):
     def __init__(
         self, X: Any, b: Any, loss: Any, penalty: Any, *, weights: Any = None, intercept: bool = False
     ) -> None:
-        f, g = _term("loss", loss), _term("penalty", penalty)
+        f, g = term("loss", loss), term("penalty", penalty)
         rows = Rows.of(X)
         n = rows.shape[0]
         coupling = RowCoupling.of_rows(rows, _verbs.outputs(f))
-        c = _weights(weights, n)
-        super().__init__(coupling, f, g, _labels(b, n, f, c, intercept), c, bool(intercept))
-        _fits(g, self.d)
+        c = weights_of(weights, n)
+        super().__init__(coupling, f, g, labels(b, n, f, c, intercept), c, bool(intercept))
+        fits(g, self.d)
 
 
 class SeparableSaddle(Problem):
@@ -261,94 +264,15 @@ class SeparableSaddle(Problem):
         shapes = [np.shape(block) for block in blocks]
         if any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
             raise ValueError(f"blocks must be matrices with the same number of rows, found shapes {shapes[:5]}")
-        f, g = _term("losses", _one_loss(losses, len(blocks))), _term("penalty", penalty)
+        f, g = term("losses", one_loss(losses, len(blocks))), term("penalty", penalty)
         if _verbs.outputs(f) > 1:
             raise ValueError(f"{type(f).__name__} makes its own blocks: use ERM with it")
         coupling = RowCoupling.of_blocks(blocks)
         flat = np.zeros(coupling.m) if b is None else np.concatenate([np.ravel(part) for part in b])
         c = locked(np.ones(coupling.n))
-        super().__init__(coupling, f, g, _labels(flat, coupling.m, f, np.ones(coupling.m), False, "lines"), c)
-        _fits(g, self.d)
+        super().__init__(coupling, f, g, labels(flat, coupling.m, f, np.ones(coupling.m), False, "lines"), c)
+        fits(g, self.d)
 
     def split(self, y: Any) -> list[Array]:
         """The blocks y_i of y."""
         return np.split(self.flat(y), self.coupling.blocks.start[1:-1])
-
-
-def _one_loss(losses: Any, n: int) -> Any:
-    if hasattr(losses, "_fields"):
-        return losses
-    listed = list(losses)
-    if len(listed) != n:
-        raise ValueError(f"losses must be one loss or one for each of the {n} blocks, found {len(listed)}")
-    first = listed[0]
-    if any(type(other) is not type(first) or tuple(other) != tuple(first) for other in listed[1:]):
-        raise ValueError("losses differ from block to block; one loss for all of them is what is supported")
-    return first
-
-
-def _term(name: str, term: Any) -> Any:
-    known = LOSSES if name.startswith("loss") else PENALTIES
-    if isinstance(term, type):
-        raise TypeError(f"{name} must be an instance, found the class {term.__name__}: write {term.__name__}(...)")
-    if not (isinstance(term, tuple) and hasattr(term, "_fields")):
-        raise TypeError(f"{name} must be one of {', '.join(sorted(known))} or your own NamedTuple term, found {term!r}")
-    if type(term).__name__ in (PENALTIES if known is LOSSES else LOSSES):
-        raise TypeError(f"{name} must be one of {', '.join(sorted(known))}, found {term!r}: were the two exchanged?")
-    return _verbs.normal(term)
-
-
-def _fits(g: Any, d: int) -> None:
-    groups = getattr(g, "groups", None)
-    if groups is not None and len(groups) != d:
-        raise ValueError(f"{type(g).__name__} gives groups for {len(groups)} coordinates, but x has {d}")
-
-
-def _vector(values: Any, n: int, name: str, of: str = "rows") -> Array:
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, found dtype {array.dtype}")
-    if array.shape != (n,):
-        raise ValueError(f"{name} must be a vector of length {n}, the number of {of}, found shape {array.shape}")
-    array = np.ascontiguousarray(array, dtype=np.float64)
-    if not np.isfinite(array).all():
-        k = int(np.argmin(np.isfinite(array)))
-        raise ValueError(f"{name} holds {array[k]} at position {k}; only finite numbers are allowed")
-    return array
-
-
-def _weights(weights: Any, n: int) -> Array:
-    if weights is None:
-        return locked(np.ones(n))
-    array = _vector(weights, n, "weights")
-    if array.min() < 0.0:
-        k = int(np.argmin(array))
-        raise ValueError(f"weights holds {array[k]} at position {k}; weights must be 0 or more")
-    if array.max() == 0.0:
-        raise ValueError("weights are all 0; at least one must be positive")
-    array = array / array.max()
-    return locked(array / array.mean())
-
-
-def _labels(b: Any, n: int, f: Any, c: Array, intercept: bool, of: str = "rows") -> Array:
-    array = _vector(b, n, "b", of)
-    kind, name = _verbs.labels(f), type(f).__name__
-    present = np.unique(array[c > 0.0]) if kind != "real" else np.zeros(2)
-    if kind == "margin" and not np.isin(array, (-1.0, 1.0)).all():
-        found = np.unique(array)
-        raise ValueError(
-            f"labels of {name} must be -1 and 1, found {found[:6].tolist()}; for two classes u, v use "
-            "np.where(labels == v, 1, -1)"
-        )
-    if kind == "class":
-        classes = _verbs.outputs(f)
-        if not ((array == np.floor(array)) & (array >= 0) & (array < classes)).all():
-            raise ValueError(
-                f"labels of {name}({classes}) must be 0, 1, ..., {classes - 1}, found {np.unique(array)[:6].tolist()}"
-            )
-    if intercept and present.size < 2:
-        raise ValueError(
-            f"labels are all {present[0]:g}: with an intercept the loss {name} then has no minimum; two classes are "
-            "needed, or intercept=False"
-        )
-    return locked(array)

@@ -1,4 +1,4 @@
-"""Every method on every loss and penalty that its needs accept reaches a relative gap of 1e-8, and agrees with the rest.
+"""Every method reaches a gap of 1e-8 on every loss and penalty that its needs accept, and agrees with the rest.
 
 The methods are found by looking; a new file in algorithms/, or a new term, joins by itself.
 """
@@ -78,7 +78,9 @@ def test_general_blocks(loss, sparse, q):
     blocks = [rng.standard_normal((8, q)) * np.exp(0.5 * rng.standard_normal()) for _ in range(20)]
     blocks[4] = rng.standard_normal((8, q + 1))  # blocks need not be of one width
     b = [rng.standard_normal(block.shape[1]) for block in blocks]
-    problem = sd.SeparableSaddle([sp.csc_array(a) for a in blocks] if sparse else blocks, loss, sd.L1L2(0.02, 0.05), b=b)
+    problem = sd.SeparableSaddle(
+        [sp.csc_array(a) for a in blocks] if sparse else blocks, loss, sd.L1L2(0.02, 0.05), b=b
+    )
     values = []
     for name, method in METHODS.items():
         if not missing(method, problem):

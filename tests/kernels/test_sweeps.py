@@ -15,8 +15,8 @@ import saddlery as sd
 from saddlery.algorithms._primal_dual import recentre
 from saddlery.algorithms._protocol import bias_column
 from saddlery.steps import Steps
-from saddlery.terms import grad, grad_conj, prox, prox_conj
 from saddlery.terms import _verbs as verbs
+from saddlery.terms import grad, grad_conj, prox, prox_conj
 
 N, D = 14, 6
 
@@ -262,9 +262,7 @@ def test_softmax(layout, g):
     found = compiled(problem, x, y, steps)
     lines = np.kron(X, np.eye(classes))
     blocks = [slice(i * classes, (i + 1) * classes) for i in range(N)]
-    expected = slow_primal_dual(
-        lines, blocks, problem.f, g, problem.b, problem.c, x.reshape(-1), y.reshape(-1), steps
-    )
+    expected = slow_primal_dual(lines, blocks, problem.f, g, problem.b, problem.c, x.reshape(-1), y.reshape(-1), steps)
     for a, e in zip(found, expected[:3], strict=True):
         close(a.reshape(-1), e)
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import saddlery as sd
-from saddlery.terms import grad, value
 from saddlery.terms import _verbs as verbs
+from saddlery.terms import grad, value
 
 PACKAGE = Path(sd.__file__).parent
 

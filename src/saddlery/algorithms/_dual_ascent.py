@@ -135,7 +135,7 @@ def residues(lines: Any, role: Any, y: Array, w: Array, own: Array, extra: Array
     """out_i = |c_i f'(z_i) - y_i| / sqrt(c_i)."""
     last = U(out.shape[0] - 1)
     for i in range(U(out.shape[0])):
-        ahead(lines, min(i + U(2), last))
+        ahead(lines, i + U(2) if i + U(2) < last else last)
         c = own[i, 2]
         if c > 0.0:
             z = gather(lines, i, role, w, extra) - extra[0] * extra[2] * extra[3] + extra[1]

@@ -117,18 +117,19 @@ class PrimalDual:
         memory, coupling, y = state.memory, problem.coupling, state.y.reshape(-1)
         data = Data(coupling.lines, coupling.blocks, self.loss(problem), problem.b, problem.c)
         S, clock, bias = _fields(problem, memory), memory["clock"], memory["bias"]
+        work = np.empty((2, steps.draws.shape[1] * coupling.widest))
         if _dense(problem):
             alone = steps.draws.shape[1] == 1 and isinstance(coupling.blocks, Single)
-            sweep(data, (Alone if alone else Awake)(S, problem.g), y, steps, clock, bias)
+            sweep(data, (Alone if alone else Awake)(S, problem.g), y, steps, clock, bias, work)
             return
         for part in stretches(steps):
             if _verbs.affine(problem.g):
                 if clock[0] < FADED:
                     rebase(S, clock)
-                sweep(data, Affine(S), y, part, clock, bias)
+                sweep(data, Affine(S), y, part, clock, bias, work)
             else:
                 stamped = Stamped(S, problem.g, part.tau, *_verbs.prefixes(problem.lam, part.tau))
-                sweep(data, stamped, y, part, clock, bias)
+                sweep(data, stamped, y, part, clock, bias, work)
                 wake_all(stamped, part.tau.size)
                 clock[4] = 0.0
 

@@ -28,7 +28,9 @@ class IProxSDCA(DualAscent):
 
     def draws(self, problem: Problem, state: State, rng: np.random.Generator) -> NDArray[Any]:
         if "sampler" not in state.scratch:
-            state.scratch["sampler"] = self.sampler or Weighted(importance(self.squares(problem), problem)[problem.live])
+            state.scratch["sampler"] = self.sampler or Weighted(
+                importance(self.squares(problem), problem)[problem.live]
+            )
         drawn: NDArray[Any] = state.scratch["sampler"].draw(rng, problem.drawn, problem.drawn)
         return np.asarray(drawn[:, 0])
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-from numpy.typing import NDArray
+from typing import ClassVar
 
 from saddlery.algorithms._primal_dual import Memory, Plan, PrimalDual
 from saddlery.algorithms._protocol import DUAL, SEPARABLE, SMOOTH, STRONG

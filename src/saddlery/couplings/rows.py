@@ -65,6 +65,11 @@ class RowCoupling:
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         return cls(rows, rows.view, Blocks(start, int(max(sizes)), False), len(sizes), int(start[-1]), rows.shape[1])
 
+    @property
+    def widest(self) -> int:
+        """Lines of the widest block."""
+        return 1 if isinstance(self.blocks, Single) else int(self.blocks.width)
+
     def both(self, x: Array, y: Array) -> tuple[Array, Array]:
         """A x and A'y / n in one pass over the data."""
         return self._products(x, y, True, True)

@@ -155,7 +155,7 @@ def products(rows, x, y, z, u, forward, back):
     """z = A x (if `forward`) and u += A'y (if `back`), in one pass over the data."""
     last = U(y.shape[0] - 1)
     for i in range(U(y.shape[0])):
-        ahead(rows, min(i + U(2), last))
+        ahead(rows, i + U(2) if i + U(2) < last else last)
         if forward:
             z[i] = dot(rows, i, x)
         if back and y[i] != 0.0:

@@ -102,7 +102,7 @@ def coordinates(lines, role, order, point, w, own, extra):
     """Move the coordinates of `order`, one after the other."""
     last = order.shape[0] - 1
     for t in range(order.shape[0]):
-        i, soon = U(order[t]), U(order[min(t + 4, last)])
+        i, soon = U(order[t]), U(order[t + 4 if t + 4 < last else last])
         ahead(lines, soon)
         prefetch(point, soon)
         prefetch(own, U(3) * soon)

@@ -30,7 +30,7 @@ import numpy as np
 
 from saddlery._compile import helper, kernel, verb
 from saddlery.data.rows import U, ahead, column, dot, entry, prefetch, span
-from saddlery.terms._sums import bounds, step, widest
+from saddlery.terms._sums import bounds, step
 from saddlery.terms._verbs import drift, prox, shrink
 
 
@@ -261,23 +261,25 @@ def wake_all(sleep, now):
 
 
 @kernel
-def sweep(data, sleep, y, steps, clock, bias):
+def sweep(data, sleep, y, steps, clock, bias, work):
     """One step for every row of ``steps.draws`` (padded with -1).
 
     The rows of `bias`, one column for each output, are an intercept s x + k with lam/2 x^2: k, x, its xbar, its r, what
-    the batch adds to r, and s.
+    the batch adds to r, and s. `work` has two rows as long as the lines of the widest batch.
     """
     lines, blocks, f, b, c = data.lines, data.blocks, data.f, data.b, data.c
-    draws, share, outputs, wide = steps.draws, 1.0 / c.shape[0], U(bias.shape[1]), U(widest(blocks))
+    draws, share, outputs = steps.draws, 1.0 / c.shape[0], U(bias.shape[1])
     batch, final = draws.shape[1], draws.shape[0] - 1
-    z, change = np.empty(batch * wide), np.empty(batch * wide)
+    wide = U(work.shape[1] // batch)
+    z, change = work[0], work[1]
     for t in range(draws.shape[0]):
         for k in range(batch):
-            soon = U(max(draws[min(t + 3, final), k], 0))
-            ahead(lines, bounds(blocks, soon)[0])
-            prefetch(y, soon)
-            prefetch(b, soon)
-            prefetch(c, soon)
+            soon = draws[t + 3 if t + 3 < final else final, k]
+            if soon >= 0:
+                ahead(lines, bounds(blocks, U(soon))[0])
+                prefetch(y, soon)
+                prefetch(b, soon)
+                prefetch(c, soon)
             i, at = U(draws[t, k]), U(k) * wide
             if draws[t, k] < 0:
                 continue

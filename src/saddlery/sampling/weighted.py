@@ -14,6 +14,8 @@ from saddlery.sampling._protocol import only_single
 
 Array = NDArray[Any]
 
+FEW = 5000
+
 
 @dataclass(frozen=True, eq=False)
 class Weighted:
@@ -36,7 +38,8 @@ class Weighted:
     def _table(self) -> tuple[Array, Array]:
         weights = np.asarray(self.weights, dtype=np.float64)
         keep, alias = weights * (weights.size / weights.sum()), np.full(weights.size, int(np.argmax(weights)))
-        alias_table(keep, alias)
+        make = alias_table if weights.size > FEW else alias_table.function  # compiling takes longer than a short loop
+        make(keep, alias)
         return keep, alias
 
     def draw(self, rng: np.random.Generator, n: int, steps: int, batch: int = 1) -> Array:

@@ -39,9 +39,6 @@ class Single(NamedTuple):
     def bounds(self, i):
         return i, i + np.uint64(1)
 
-    def widest(self):
-        return 1
-
     def measure(self, f, i, z, y, b, c, work):
         return value(f, z[i], b[i]), fenchel_young(f, z[i], y[i] / c, b[i])
 
@@ -72,9 +69,6 @@ class Blocks(NamedTuple):
 
     def bounds(self, i):
         return np.uint64(self.start[i]), np.uint64(self.start[i + np.uint64(1)])
-
-    def widest(self):
-        return self.width
 
     def measure(self, f, i, z, y, b, c, work):
         first, last = bounds(self, i)
@@ -128,11 +122,6 @@ def bounds(blocks, i):
 
 
 @verb
-def widest(blocks):
-    """Lines of the widest block."""
-
-
-@verb
 def measure(blocks, f, i, z, y, b, c, work):
     """f(z_i), and f(z_i) + f*(y_i / c) - <y_i / c, z_i>."""
 
@@ -161,10 +150,9 @@ def step(blocks, f, i, y, z, at, sigma, b, c, out):
 
 
 @kernel
-def loss_means(blocks, f, z, y, b, c):
+def loss_means(blocks, f, z, y, b, c, work):
     """Means over blocks of c f(z) and of c FY(z, y / c). Blocks of weight 0 count for nothing."""
     losses, gaps = 0.0, 0.0
-    work = np.empty(widest(blocks))
     for i in range(np.uint64(c.shape[0])):
         if c[i] > 0.0:
             a, e = measure(blocks, f, i, z, y, b, c[i], work)
@@ -174,10 +162,9 @@ def loss_means(blocks, f, z, y, b, c):
 
 
 @kernel
-def conj_mean(blocks, f, y, b, c):
+def conj_mean(blocks, f, y, b, c, work):
     """Mean over blocks of c f*(y / c)."""
     total = 0.0
-    work = np.empty(widest(blocks))
     for i in range(np.uint64(c.shape[0])):
         if c[i] > 0.0:
             total += c[i] * dual(blocks, f, i, y, b, c[i], work)

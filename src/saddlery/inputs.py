@@ -1,0 +1,92 @@
+"""What a problem is given, checked before any work: the argument, what was found, what is allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saddlery.data.rows import locked
+from saddlery.terms import LOSSES, PENALTIES, _verbs
+
+Array = NDArray[Any]
+
+
+def one_loss(losses: Any, n: int) -> Any:
+    if hasattr(losses, "_fields"):
+        return losses
+    listed = list(losses)
+    if len(listed) != n:
+        raise ValueError(f"losses must be one loss or one for each of the {n} blocks, found {len(listed)}")
+    first = listed[0]
+    if any(type(other) is not type(first) or tuple(other) != tuple(first) for other in listed[1:]):
+        raise ValueError("losses differ from block to block; one loss for all of them is what is supported")
+    return first
+
+
+def term(name: str, term: Any) -> Any:
+    known = LOSSES if name.startswith("loss") else PENALTIES
+    if isinstance(term, type):
+        raise TypeError(f"{name} must be an instance, found the class {term.__name__}: write {term.__name__}(...)")
+    if not (isinstance(term, tuple) and hasattr(term, "_fields")):
+        raise TypeError(f"{name} must be one of {', '.join(sorted(known))} or your own NamedTuple term, found {term!r}")
+    if type(term).__name__ in (PENALTIES if known is LOSSES else LOSSES):
+        raise TypeError(f"{name} must be one of {', '.join(sorted(known))}, found {term!r}: were the two exchanged?")
+    return _verbs.normal(term)
+
+
+def fits(g: Any, d: int) -> None:
+    groups = getattr(g, "groups", None)
+    if groups is not None and len(groups) != d:
+        raise ValueError(f"{type(g).__name__} gives groups for {len(groups)} coordinates, but x has {d}")
+
+
+def vector(values: Any, n: int, name: str, of: str = "rows") -> Array:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, found dtype {array.dtype}")
+    if array.shape != (n,):
+        raise ValueError(f"{name} must be a vector of length {n}, the number of {of}, found shape {array.shape}")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        k = int(np.argmin(np.isfinite(array)))
+        raise ValueError(f"{name} holds {array[k]} at position {k}; only finite numbers are allowed")
+    return array
+
+
+def weights_of(weights: Any, n: int) -> Array:
+    if weights is None:
+        return locked(np.ones(n))
+    array = vector(weights, n, "weights")
+    if array.min() < 0.0:
+        k = int(np.argmin(array))
+        raise ValueError(f"weights holds {array[k]} at position {k}; weights must be 0 or more")
+    if array.max() == 0.0:
+        raise ValueError("weights are all 0; at least one must be positive")
+    array = array / array.max()
+    return locked(array / array.mean())
+
+
+def labels(b: Any, n: int, f: Any, c: Array, intercept: bool, of: str = "rows") -> Array:
+    array = vector(b, n, "b", of)
+    kind, name = _verbs.labels(f), type(f).__name__
+    present = np.unique(array[c > 0.0]) if kind != "real" else np.zeros(2)
+    if kind == "margin" and not np.isin(array, (-1.0, 1.0)).all():
+        found = np.unique(array)
+        raise ValueError(
+            f"labels of {name} must be -1 and 1, found {found[:6].tolist()}; for two classes u, v use "
+            "np.where(labels == v, 1, -1)"
+        )
+    if kind == "class":
+        classes = _verbs.outputs(f)
+        if not ((array == np.floor(array)) & (array >= 0) & (array < classes)).all():
+            raise ValueError(
+                f"labels of {name}({classes}) must be 0, 1, ..., {classes - 1}, found {np.unique(array)[:6].tolist()}"
+            )
+    if intercept and present.size < 2:
+        raise ValueError(
+            f"labels are all {present[0]:g}: with an intercept the loss {name} then has no minimum; two classes are "
+            "needed, or intercept=False"
+        )
+    return locked(array)
