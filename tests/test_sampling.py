@@ -6,6 +6,8 @@ because the draws are always the same.
 
 import itertools
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -256,11 +258,37 @@ def test_adaptive_without_any_chance_is_uniform():
     assert agree(np.bincount(drawn, minlength=4), np.ones(4))
 
 
-@pytest.mark.parametrize("weights", [[1.0, 1e-300], [1e300, 1.0], [1.0, 1e-12, 1e12], [1e-300, 1e-300]])
-def test_adaptive_at_extremes_ends(weights):
-    n = len(weights)
-    drawn = Adaptive(weights, 10.0).draw(np.random.default_rng(9), n, 50 * n)
-    assert drawn.shape == (50 * n, 1) and drawn[0, 0] in np.flatnonzero(np.array(weights) > 1e-3 * max(weights))
+ENDING = """
+import sys
+import numpy as np
+from saddlery.sampling import Adaptive
+
+weights, n = [float(w) for w in sys.argv[1].split()], int(sys.argv[2])
+weights += [0.0] * (n - len(weights))
+drawn = Adaptive(weights, 10.0).draw(np.random.default_rng(9), n, n)
+assert drawn.shape == (n, 1)
+print(*sorted(set(drawn[:, 0].tolist())))
+"""
+
+
+@pytest.mark.parametrize(
+    ("weights", "n", "expected"),
+    [
+        ("1", 400, {0}),  # divided by 10 four hundred times: 1e-400 is 0
+        ("1 1e-12", 1000, {0, 1}),
+        ("1e-300 1e-300", 40, {0, 1}),
+        ("1e-320", 1, {0}),
+        ("1e300 1e-300", 3, {0}),
+    ],
+)
+def test_adaptive_ends_where_chances_underflow(weights, n, expected):
+    """Few rows with a residue among many without: the shape of the last epochs of a solve.
+
+    In a process of its own, because what never ends also never stops to take memory.
+    """
+    made = subprocess.run([sys.executable, "-c", ENDING, weights, str(n)], capture_output=True, text=True, timeout=15)
+    assert made.returncode == 0, made.stderr[-500:]
+    assert set(map(int, made.stdout.split())) == expected
 
 
 def test_a_strong_shrink_visits_every_row():

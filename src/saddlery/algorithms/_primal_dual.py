@@ -19,11 +19,11 @@ from saddlery.problem import Problem
 from saddlery.sampling import Replay, Sampler
 from saddlery.steps import Scale, Steps
 from saddlery.terms import _verbs
-from saddlery.terms._sums import Single
 
 Array = NDArray[Any]
 Memory = dict[str, Array]
 
+WAKING = 60
 STRETCH = 1 << 16  # draws for which steps are laid out at a time, so that memory stays small
 HORIZON = 300.0  # -log Z that one stretch of steps may reach,
 FADED = 1e-100  # from a Z that is not below this: e^-300 1e-100 is still a normal number
@@ -119,7 +119,7 @@ class PrimalDual:
         S, clock, bias = _fields(problem, memory), memory["clock"], memory["bias"]
         work = np.empty((2, steps.draws.shape[1] * coupling.widest))
         if _dense(problem):
-            alone = steps.draws.shape[1] == 1 and isinstance(coupling.blocks, Single)
+            alone = steps.draws.shape[1] == 1 and isinstance(coupling.lines, Dense) and coupling.widest == 1
             sweep(data, (Alone if alone else Awake)(S, problem.g), y, steps, clock, bias, work)
             return
         for part in stretches(steps):
@@ -184,7 +184,15 @@ def recentre(problem: Problem, state: State) -> None:
 
 
 def _dense(problem: Problem) -> bool:
-    return isinstance(problem.coupling.lines, Dense)
+    """Does every coordinate take part in every step?
+
+    Where rows are dense; and where the prox is not linear and rows are not very sparse, because to wake a coordinate
+    costs as much as to move `WAKING` of them (measured).
+    """
+    rows, linear = problem.coupling.rows, _verbs.affine(problem.g)
+    if isinstance(problem.coupling.lines, Dense):
+        return True
+    return not linear and problem.coupling.d * problem.coupling.rows.shape[0] <= WAKING * rows.stored * problem.q
 
 
 def _fields(problem: Problem, memory: Memory) -> Array:

@@ -79,7 +79,8 @@ class PDCP:
     def _steps(self, problem: Problem, state: State) -> tuple[float, Array, float]:
         if "steps" not in state.scratch:
             n, lam, gamma = problem.n, problem.lam, problem.gamma
-            L = problem.coupling.norm(problem.c, bias_column(problem)) or 1.0
+            L, passes = problem.coupling.norm(problem.c, bias_column(problem))
+            state.passes, L = state.passes + passes, L or 1.0
             if lam > 0.0:
                 mu = 2.0 * math.sqrt(n * lam * gamma) / L
                 tau, sigma, theta = mu / (2.0 * lam), mu / (2.0 * gamma), 1.0 / (1.0 + mu)

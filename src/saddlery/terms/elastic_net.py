@@ -11,8 +11,8 @@ from saddlery.terms._check import not_negative
 
 @strict
 def soft(v: float, a: float) -> float:
-    """The soft threshold."""
-    return v - a if v > a else (v + a if v < -a else v * 0.0)
+    """The soft threshold: v less its projection on [-a, a]. Without a branch, so that a loop of it vectorises."""
+    return v - min(max(v, -a), a)
 
 
 @strict
@@ -81,7 +81,7 @@ class L1L2(NamedTuple):
         return soft(v, self.l1) * (1.0 / self.l2)
 
     def prox(self, v: float, tau: float) -> float:
-        return soft(v, tau * self.l1) / (1.0 + self.l2 * tau)
+        return soft(v, tau * self.l1) * (1.0 / (1.0 + self.l2 * tau))
 
     def drift(self, x: float, r: float, tau: Any, Z: Any, U: Any, s: int, t: int) -> float:
         return asleep(x, r, self.l1, self.l2, tau, Z, U, s, t)
