@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from saddlery.problem import Problem
 from saddlery.terms import _verbs
-from saddlery.terms._sums import Single, feasible, rooms
+from saddlery.terms._sums import Single, conj_sum, feasible, rooms
 
 Array = NDArray[Any]
 
@@ -161,6 +161,8 @@ def _into_reach(problem: Problem, y: Array, u: Array, x: Array) -> tuple[Array, 
     """(y, u) moved to where g*(-u) is finite; None where it already is, or where no way is known."""
     if not _verbs.separable(problem.g):
         scale = float(problem.g.reach_scale(-u))
+    elif getattr(type(problem.g), "reach", None) is None:
+        scale = _finite_scale(problem, -u)
     else:
         low, high = _verbs.reach(problem.g)
         if (low == 0.0) != (high == 0.0):
@@ -171,6 +173,17 @@ def _into_reach(problem: Problem, y: Array, u: Array, x: Array) -> tuple[Array, 
         return None
     scale *= 1.0 - 1e-13  # inside, also when A'y is summed in another order
     return y * scale, u * scale
+
+
+def _finite_scale(problem: Problem, v: Array) -> float:
+    """The largest s in [0, 1] for which g*(s v) is finite, of a penalty that does not say where it is: by bisection."""
+    low, high = 0.0, 1.0
+    if math.isfinite(conj_sum(problem.g, v)):
+        return 1.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if math.isfinite(conj_sum(problem.g, middle * v)) else (low, middle)
+    return low
 
 
 def _into_cone(problem: Problem, y: Array, u: Array, x: Array, sign: float) -> tuple[Array, Array] | None:

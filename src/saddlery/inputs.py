@@ -31,7 +31,7 @@ def term(name: str, term: Any) -> Any:
         raise TypeError(f"{name} must be an instance, found the class {term.__name__}: write {term.__name__}(...)")
     if not (isinstance(term, tuple) and hasattr(term, "_fields")):
         raise TypeError(f"{name} must be one of {', '.join(sorted(known))} or your own NamedTuple term, found {term!r}")
-    if type(term).__name__ in (PENALTIES if known is LOSSES else LOSSES):
+    if type(term) in (PENALTIES if known is LOSSES else LOSSES).values():
         raise TypeError(f"{name} must be one of {', '.join(sorted(known))}, found {term!r}: were the two exchanged?")
     return _verbs.normal(term)
 

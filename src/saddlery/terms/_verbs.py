@@ -159,13 +159,13 @@ def slack(g: Term, x: float, v: float) -> float:
 def drift(g: Term, x: float, r: float, tau: Array, Z: Array, U: Array, s: int, t: int) -> float:
     """Where a coordinate is after it slept through the steps s, ..., t - 1 under the constant force r.
 
-    Each step is x <- prox_g(x - tau_k r, tau_k). Default: replay them, until nothing moves any more. Penalties that
-    hold lam/2 x^2 may use the prefix arrays Z, U of `prefixes`: without their other part, x_t = A x_s - B r with
-    A = Z[t] / Z[s] and B = U[t] - A U[s].
+    Each step is x <- prox_g(x - tau_k r, tau_k). Default: replay them, until not even a step a million times as long
+    would move x. Penalties that hold lam/2 x^2 may use the prefix arrays Z, U of `prefixes`: without their other part,
+    x_t = A x_s - B r with A = Z[t] / Z[s] and B = U[t] - A U[s].
     """
     for k in range(s, t):
         moved = prox(g, x - tau[k] * r, tau[k])
-        if moved == x:
+        if moved == x and prox(g, x - 1e6 * tau[k] * r, 1e6 * tau[k]) == x:
             return x
         x = moved
     return x

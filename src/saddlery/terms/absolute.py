@@ -13,7 +13,7 @@ class Absolute(NamedTuple):
         return abs(z - b)
 
     def grad(self, z: float, b: float) -> float:
-        return 1.0 if z > b else (-1.0 if z < b else 0.0)
+        return 1.0 if z > b else (-1.0 if z < b else (z - b) * 0.0)
 
     def interval(self, b: float) -> tuple[float, float]:
         return -1.0, 1.0

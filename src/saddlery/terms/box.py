@@ -26,8 +26,10 @@ def best(v: float, lo: float, hi: float, lam: float) -> float:
 @strict
 def conj_between(v: float, lo: float, hi: float, lam: float) -> float:
     """g*(v) = v x - lam/2 x^2 at the best x."""
+    if v == 0.0 and lam == 0.0:
+        return 0.0
     x = best(v, lo, hi, lam)
-    return 0.0 if v == 0.0 and lam == 0.0 else v * x - lam * x * x / 2.0
+    return v * x - lam * x * x / 2.0 if lam > 0.0 else v * x
 
 
 @strict
@@ -38,6 +40,8 @@ def slack_between(x: float, v: float, lo: float, hi: float, lam: float) -> float
     if v == 0.0 and lam == 0.0:
         return 0.0
     near = best(v, lo, hi, lam)
+    if lam == 0.0:
+        return (near - x) * v
     kink = (near - x) * (v - lam * near)
     return lam * (x - near) * (x - near) / 2.0 + (0.0 if kink < 0.0 else kink)
 

@@ -48,7 +48,7 @@ class GroupL2(NamedTuple):
 
     def conj(self, v: Array) -> float:
         over = np.maximum(self.norms(v) - self.alpha, 0.0)
-        if not over.any():
+        if not (over > 1e-14 * self.alpha).any():
             return 0.0
         return float(over @ over) / (2.0 * self.lam) if self.lam > 0.0 else math.inf
 
@@ -71,7 +71,7 @@ class GroupL2(NamedTuple):
     def slack(self, x: Array, v: Array) -> float:
         """|lam x - s|^2 / (2 lam) + sum_G (alpha |x_G| - <x_G, v_G - s_G>), s = shrink(v, alpha); all >= 0."""
         s = self.shrink(v, self.alpha)
-        if self.lam == 0.0 and np.linalg.norm(s) > 1e-15 * np.linalg.norm(v):
+        if self.lam == 0.0 and (self.norms(v) > self.alpha * (1.0 + 1e-14)).any():
             return math.inf
         kinks = self.alpha * self.norms(x) - np.bincount(self.groups, weights=x * (v - s))
         total = float(np.maximum(kinks, 0.0).sum())

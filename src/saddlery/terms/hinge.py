@@ -13,10 +13,11 @@ class Hinge(NamedTuple):
         return "margin"
 
     def value(self, z: float, b: float) -> float:
-        return max(0.0, 1.0 - b * z)
+        m = 1.0 - b * z
+        return 0.0 if m < 0.0 else m
 
     def grad(self, z: float, b: float) -> float:
-        return -b if b * z < 1.0 else 0.0 * b
+        return -b if b * z < 1.0 else 0.0 * b * z
 
     def interval(self, b: float) -> tuple[float, float]:
         return min(-b, 0.0), max(-b, 0.0)

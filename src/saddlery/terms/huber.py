@@ -98,10 +98,13 @@ class Huber(NamedTuple):
     def fenchel_young_block(self, z: Array, y: Array, b: Array) -> float:
         """|y - r'|^2 / 2 + <r - r', r' - y> with r = z - b, r' = its projection on the ball; both terms >= 0."""
         scale = self.width / max(distance(z, b), self.width)
-        square, inner = 0.0, 0.0
+        square, inner, size = 0.0, 0.0, 0.0
         for k in range(z.shape[0]):
+            size += y[k] * y[k]
             r = z[k] - b[k]
             near = scale * r
             square += (y[k] - near) * (y[k] - near)
             inner += (r - near) * (near - y[k])
+        if math.sqrt(size) > self.width * (1.0 + 4e-16 * y.shape[0]):
+            return math.inf
         return square / 2.0 + (0.0 if inner < 0.0 else inner)

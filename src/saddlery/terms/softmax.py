@@ -21,7 +21,7 @@ def log_sum_exp(z: Array) -> float:
     """log sum_k exp(z_k)."""
     top = z[0]
     for k in range(1, z.shape[0]):
-        top = max(top, z[k])
+        top = z[k] if not z[k] <= top else top  # NaN stays
     total = 0.0
     for k in range(z.shape[0]):
         total += math.exp(z[k] - top)
@@ -80,10 +80,10 @@ class Softmax(NamedTuple):
         total, value = 0.0, 0.0
         for k in range(y.shape[0]):
             s = y[k] + (1.0 if k == int(b[0]) else 0.0)
-            if s < -1e-15:
+            if s < -4e-16 * (4 + y.shape[0]):
                 return math.inf
             total += s
-            if s > 0.0:
+            if s > 0.0 or math.isnan(s):
                 value += s * math.log(s)
         return math.inf if abs(total - 1.0) > 4e-16 * (4 + y.shape[0]) else value
 
@@ -133,19 +133,23 @@ class Softmax(NamedTuple):
             nu = new
             if not moved > 1e-15 * (1.0 + abs(nu)):
                 break
-        rest = 0.0
-        for k in range(z.shape[0]):
+        total, rest = 0.0, 0.0
+        for k in range(classes):
             out[k] = math.exp(omega(out[k] + nu, inverse))
+            total += out[k]
+        for k in range(classes):
+            out[k] /= total  # 1 up to rounding, which at extreme arguments is more than the last digit
             if k != label:
                 rest += out[k]
         out[label] = -rest
 
     def fenchel_young_block(self, z: Array, y: Array, b: Array) -> float:
         """Kullback-Leibler divergence of s = y + e_b from softmax(z), as K nonnegative terms."""
-        norm, total = log_sum_exp(z), 0.0
+        norm, total, value = log_sum_exp(z), 0.0, 0.0
         for k in range(z.shape[0]):
             s = y[k] + (1.0 if k == int(b[0]) else 0.0)
-            if s < -1e-15:
+            if s < -4e-16 * (4 + y.shape[0]):
                 return math.inf
-            total += excess(max(s, 0.0), z[k] - norm, math.exp(z[k] - norm))
-        return total
+            total += s
+            value += excess(0.0 if s < 0.0 else s, z[k] - norm, math.exp(z[k] - norm))
+        return math.inf if abs(total - 1.0) > 4e-16 * (4 + y.shape[0]) else value

@@ -16,11 +16,11 @@ class SquaredHinge(NamedTuple):
         return "margin"
 
     def value(self, z: float, b: float) -> float:
-        m = max(0.0, 1.0 - b * z)
-        return m * m / 2.0
+        m = 1.0 - b * z
+        return 0.0 if m < 0.0 else m * m / 2.0
 
     def grad(self, z: float, b: float) -> float:
-        return -b * max(0.0, 1.0 - b * z)
+        return -b * max(1.0 - b * z, 0.0)
 
     def interval(self, b: float) -> tuple[float, float]:
         return (-math.inf, 0.0) if b > 0.0 else (0.0, math.inf)
