@@ -1,4 +1,4 @@
-"""One view of rows: whatever the layout, the same numbers; nothing copied that already serves; what is wrong is found."""
+"""One view of rows: whatever the layout, the same numbers; nothing copied that already serves; faults are found."""
 
 import os
 import subprocess

@@ -4,6 +4,7 @@ Coordinates that sleep, stretches that underflow, every layout of the data: noth
 1e-11 where hundreds of steps multiply rounding errors, against the largest entry.
 """
 
+import itertools
 import math
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ def close(found, expected, rel=1e-11):
 
 
 def slow_dual(X, b, f, g, c, y, order, lam, column=0.0, offset=0.0):
-    """SDCA: the exact maximiser over one y_i; a column of s's for an intercept, penalised by lam/2, beside an offset."""
+    """SDCA: the exact maximiser over one y_i; a column of s's for an intercept (lam/2), beside an offset."""
     n, y = len(b), y.copy()
     for i in order:
         x = np.array([grad_conj(g, -v) for v in X.T @ y / n])
@@ -278,7 +279,7 @@ def test_blocks_of_unequal_size(make):
     x, y = start(problem)
     steps = any_steps(len(sizes), 0.3)
     edges = np.concatenate([[0], np.cumsum(sizes)])
-    blocks = [slice(p, q) for p, q in zip(edges, edges[1:], strict=False)]
+    blocks = [slice(p, q) for p, q in itertools.pairwise(edges)]
     found = compiled(problem, x, y, steps)
     expected = slow_primal_dual(
         np.hstack(matrices).T, blocks, problem.f, problem.g, np.concatenate(b), problem.c, x, y, steps

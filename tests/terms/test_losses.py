@@ -6,6 +6,7 @@ TWINS, its definition in decimal arithmetic, it is also measured to the last dig
 
 import decimal
 import functools
+import itertools
 import math
 from decimal import Decimal
 
@@ -417,7 +418,7 @@ def test_traits_are_the_least_and_the_largest_slope(f):
     for b in (-1.0, 1.0):
         points = [t / 64.0 for t in range(-64 * 40, 64 * 40 + 1)]
         slopes = [grad(f, points[k], b) for k in range(len(points))]
-        steep = [(v - u) * 64.0 for u, v in zip(slopes, slopes[1:], strict=False)]
+        steep = [(v - u) * 64.0 for u, v in itertools.pairwise(slopes)]
         assert max(steep) <= smoothness(f) * (1.0 + 1e-9)
         assert min(steep) >= modulus(f) * (1.0 - 1e-9)
         assert max(steep) >= min(smoothness(f), 64.0) * 0.999, "smoothness is larger than it need be"
