@@ -223,9 +223,14 @@ def test_adaptive_has_the_law_of_one_draw_after_the_other(shrink, steps):
     assert agree(cells, chances)
 
 
-def test_adaptive_agrees_with_a_sequential_sampler():
+@pytest.mark.parametrize(
+    ("shrink", "steps", "runs"),
+    [(4.0, 6, 4000), (4.0, 40, 1000), (1.1, 40, 1000)],
+    ids=["ring by ring", "many rings at once", "many rings, slowly"],
+)
+def test_adaptive_agrees_with_a_sequential_sampler(shrink, steps, runs):
     """Frequencies of ordered pairs of neighbours in longer runs, against draws by inversion of cumulative chances."""
-    weights, shrink, steps, runs = np.array([3.0, 1.0, 0.2, 1.0]), 4.0, 6, 4000
+    weights = np.array([3.0, 1.0, 0.2, 1.0])
     rng = np.random.default_rng(7)
     tables = np.zeros((2, 4, 4))
     for _ in range(runs):
@@ -239,6 +244,15 @@ def test_adaptive_agrees_with_a_sequential_sampler():
             np.add.at(table, (drawn[:-1], drawn[1:]), 1.0)
     assert tables[0].sum() == tables[1].sum() == runs * (steps - 1)
     assert stats.chi2_contingency(tables.reshape(2, 16)).pvalue > LIKELY
+
+
+@pytest.mark.parametrize("steps", [60, 8000])
+def test_adaptive_keeps_the_order_of_the_heavy_beside_the_light(steps):
+    """Which of two equal rows comes first is a coin, also where others have a chance of 1e-14 of theirs."""
+    weights, rng = np.full(1000, 1e-14), np.random.default_rng(11)
+    weights[:2] = 1.0
+    first = [int(Adaptive(weights).draw(rng, 1000, steps)[0, 0]) for _ in range(200)]
+    assert agree(np.bincount(first, minlength=2), np.ones(2))
 
 
 def test_adaptive_never_draws_a_row_without_chance():

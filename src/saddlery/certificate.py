@@ -75,6 +75,8 @@ def certify(problem: Problem, x: Any, y: Any) -> Certified:
     """The certificate of x and y. Nothing about y is trusted: it is repaired here."""
     flat, x0 = problem.unpack(x)
     dual = problem.flat(y)
+    if not problem.c.all():
+        dual[problem.coupling.spread(problem.c) == 0.0] = 0.0
     if problem.intercept:
         _balance(problem, dual)
     z, u = problem.coupling.both(flat, dual)
@@ -211,15 +213,18 @@ def _into_cone(problem: Problem, y: Array, u: Array, x: Array, sign: float) -> t
 
     w, residual = np.zeros(aim.size), aim.copy()
     direction, square = residual.copy(), float(residual @ residual)
+    steepest = 0.0
     for _ in range(100):
-        step = square / max(float(direction @ (ahead := image(direction))), 1e-300)
+        ahead = image(direction)
+        bend = float(direction @ ahead)
+        steepest = max(steepest, bend / square)
+        if not bend > 1e-13 * steepest * float(direction @ direction):  # no way on but along what moves nothing
+            break
+        step = square / bend
         w += step * direction
         residual -= step * ahead
         last, square = square, float(residual @ residual)
-        if (
-            not math.isfinite(square)
-            or np.abs(residual[:-q]).max() + 100.0 * np.abs(residual[-q:]).max() <= 0.05 * most
-        ):
+        if np.abs(residual[:-q]).max() + 100.0 * np.abs(residual[-q:]).max() <= 0.05 * most:
             break
         direction = residual + square / last * direction
     kept = y + sign * move(w)

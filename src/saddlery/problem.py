@@ -176,6 +176,8 @@ class Problem:
     def dual(self, y: Any) -> float:
         """D(y): minus infinity where y is not dual feasible (beyond rounding, for the intercept's constraint)."""
         flat = self.flat(y)
+        if flat[self.coupling.spread(self.c) == 0.0].any():
+            return -math.inf
         if self.intercept:
             sums = np.abs(flat.reshape(-1, self.q).sum(axis=0))
             if np.any(sums > 1e-13 * np.abs(flat).sum()):

@@ -371,9 +371,8 @@ def rows_drawn(n=N, count=50, seed=5):
     return np.random.default_rng(seed).integers(0, n, count)
 
 
-def table(name, n, lam, gamma, R, batches):
+def table(name, n, lam, gamma, R, batches, m=1):
     """Steps as the papers have them (see each module of steps), written out a second time."""
-    m = 1
     top, mean = R.max(), R.mean()
     k = math.sqrt(n * lam / (m * gamma))
     if name == "spdc-nonuniform":
@@ -404,11 +403,12 @@ def test_methods_make_the_steps_of_their_papers(name):
     R = np.sqrt((X * X).sum(axis=1))
     R[R == 0.0] = R.max() if name != "spdc-nonuniform" else 0.0
     batches = [[i] for i in rows_drawn()]
-    if name != "spdc-nonuniform":
+    m = 1 if name == "spdc-nonuniform" else 3
+    if m == 3:  # batches of three, and some that are not full
         batches[::4] = [[i, (i + 1) % N, (i + 5) % N] for (i,) in batches[::4]]
     x, y = start(problem)
-    state = replayed(problem, name, batches, (x, y))
-    steps = table(name, N, 0.05, 1.0, R, batches)
+    state = replayed(problem, name, batches, (x, y), batch_size=m)
+    steps = table(name, N, 0.05, 1.0, R, batches, m)
     expected = slow_primal_dual(X, singles(N), f, g, b, np.ones(N), x, y, steps)
     close(state.x, expected[0])
     close(state.y, expected[1])
@@ -474,8 +474,8 @@ def test_rows_of_weight_0_are_as_if_they_were_not_there(name):
 def test_a_row_twice_in_a_batch_counts_once():
     X, f, g = example(), sd.Squared(), sd.L2(0.05)
     problem = sd.ERM(X, targets(f), f, g)
-    twice = replayed(problem, "spdc", [(1, 1, 7), (7, 2, 7, 2), (4,), (5, 5)])
-    once = replayed(problem, "spdc", [(1, 7), (7, 2), (4,), (5,)])
+    twice = replayed(problem, "spdc", [(1, 1, 7), (7, 2, 7, 2), (4,), (5, 5)], batch_size=2)
+    once = replayed(problem, "spdc", [(1, 7), (7, 2), (4,), (5,)], batch_size=2)
     np.testing.assert_array_equal(twice.x, once.x)
     np.testing.assert_array_equal(twice.y, once.y)
 
@@ -488,8 +488,8 @@ def test_a_row_of_weight_0_in_a_replay_moves_nothing():
     for name in ("sdca", "iprox-sdca"):
         one, other = replayed(problem, name, [1, 2, 4, 2]), replayed(problem, name, [1, 4])
         np.testing.assert_array_equal(one.x, other.x)
-    state = replayed(problem, "spdc", [(1, 2), (4, 2, 6)])
-    np.testing.assert_array_equal(state.x, replayed(problem, "spdc", [(1,), (4, 6)]).x)
+    state = replayed(problem, "spdc", [(1, 2), (4, 2, 6)], batch_size=3)
+    np.testing.assert_array_equal(state.x, replayed(problem, "spdc", [(1,), (4, 6)], batch_size=3).x)
 
 
 # ---- the dual loop -----------------------------------------------------------------------------------------------

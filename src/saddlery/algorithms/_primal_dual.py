@@ -91,6 +91,12 @@ class PrimalDual:
         plan = state.scratch["plan"]
         if isinstance(plan.sampler, Replay):
             draws = plan.sampler.table(problem.n)
+            if draws.shape[1] > self.batch_size:
+                rows = "one row" if self.batch_size == 1 else f"{self.batch_size} rows"
+                raise ValueError(
+                    f"Replay holds a batch of {draws.shape[1]} rows, but {type(self).name} takes {rows} a step "  # type: ignore[attr-defined]
+                    f"(batch_size={self.batch_size})"
+                )
         else:
             count = max(1, round(problem.drawn / self.batch_size))
             draws = rows_of(problem, plan.sampler.draw(rng, problem.drawn, count, self.batch_size))

@@ -77,10 +77,11 @@ class PDCP:
         return state.x, state.y
 
     def _steps(self, problem: Problem, state: State) -> tuple[float, Array, float]:
-        if "steps" not in state.scratch:
-            n, lam, gamma = problem.n, problem.lam, problem.gamma
+        if "norm" not in state.memory:
             L, passes = problem.coupling.norm(problem.c, bias_column(problem))
-            state.passes, L = state.passes + passes, L or 1.0
+            state.memory["norm"], state.passes = np.array([L or 1.0]), state.passes + passes
+        if "steps" not in state.scratch:
+            n, lam, gamma, L = problem.n, problem.lam, problem.gamma, float(state.memory["norm"][0])
             if lam > 0.0:
                 mu = 2.0 * math.sqrt(n * lam * gamma) / L
                 tau, sigma, theta = mu / (2.0 * lam), mu / (2.0 * gamma), 1.0 / (1.0 + mu)

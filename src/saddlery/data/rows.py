@@ -176,7 +176,8 @@ class Rows(NamedTuple):
         if isinstance(X, Rows):
             return X
         view, copied = _sparse(X, name) if sp.issparse(X) else _dense(X, name)
-        shape = (int(X.shape[0]), int(X.shape[1]))
+        n, d = np.shape(X) if isinstance(view, Dense) else X.shape
+        shape = (int(n), int(d))
         stored = int(view.values.size) if isinstance(view, Sparse) else shape[0] * shape[1]
         values = view.values if isinstance(view, Sparse) else view.X
         _finite(values, view, name)
@@ -229,13 +230,15 @@ def _dense(X: Any, name: str) -> tuple[Dense, bool]:
     _not_empty(array.shape, name)
     kept = _floats(array, name)
     contiguous = np.ascontiguousarray(kept)
-    return Dense(locked(contiguous)), not np.shares_memory(contiguous, array)
+    return Dense(locked(contiguous)), not (hasattr(X, "__array__") and np.shares_memory(contiguous, array))
 
 
 def _sparse(X: Any, name: str) -> tuple[Sparse, bool]:
     if X.ndim != 2:
         raise ValueError(f"{name} must be a matrix of two dimensions, found shape {X.shape}")
     _not_empty(X.shape, name)
+    if X.format == "csr":
+        _indices(X.indptr, X.indices, X.data.size, X.shape[1], name)
     rows = X.tocsr()
     if not rows.has_canonical_format:  # sorted indices, no entry twice: row norms need it
         rows = rows.copy()
@@ -244,18 +247,22 @@ def _sparse(X: Any, name: str) -> tuple[Sparse, bool]:
     start, columns = rows.indptr, rows.indices
     if start.dtype != columns.dtype or start.dtype not in (np.dtype("int32"), np.dtype("int64")):
         start, columns = start.astype(np.int64), columns.astype(np.int64)
-    if start[0] != 0 or start[-1] != values.size or np.any(np.diff(start) < 0):
+    copied = values.size > 0 and not (hasattr(X, "data") and np.shares_memory(values, X.data))
+    return Sparse(locked(start), locked(columns), locked(values)), copied
+
+
+def _indices(start: Array, columns: Array, stored: int, d: int, name: str) -> None:
+    """Refuse a CSR matrix whose indices are not those of one, before anything follows them."""
+    if start[0] != 0 or start[-1] != stored or np.any(np.diff(start) < 0):
         raise ValueError(
             f"{name} is not a valid CSR matrix: its indptr does not rise from 0 to the number of entries, "
-            f"{values.size}; this happens when 32-bit indices overflow: build it with 64-bit indices"
+            f"{stored}; this happens when 32-bit indices overflow: build it with 64-bit indices"
         )
-    if columns.size and (columns.min() < 0 or columns.max() >= X.shape[1]):
+    if columns.size and (columns.min() < 0 or columns.max() >= d):
         raise ValueError(
             f"{name} is not a valid CSR matrix: column indices from {columns.min()} to {columns.max()}, allowed 0 to "
-            f"{X.shape[1] - 1}; if 32-bit indices overflowed, build it with 64-bit indices"
+            f"{d - 1}; if 32-bit indices overflowed, build it with 64-bit indices"
         )
-    copied = not (hasattr(X, "data") and np.shares_memory(values, X.data))
-    return Sparse(locked(start), locked(columns), locked(values)), copied
 
 
 def _not_empty(shape: tuple[int, ...], name: str) -> None:
@@ -276,8 +283,9 @@ def _finite(values: Array, view: Any, name: str) -> None:
     flat, step = values.reshape(-1), 1 << 20
     for first in range(0, flat.size, step):
         part = flat[first : first + step]
-        if np.isfinite(part.sum(dtype=np.float64)) or np.isfinite(part).all():
-            continue
+        with np.errstate(over="ignore", invalid="ignore"):  # the sum tells, mostly; where it overflows, look closer
+            if np.isfinite(part.sum(dtype=np.float64)) or np.isfinite(part).all():
+                continue
         k = first + int(np.argmin(np.isfinite(part)))
         if isinstance(view, Sparse):
             row, col = int(np.searchsorted(view.start, k, side="right")) - 1, int(view.columns[k])

@@ -23,14 +23,20 @@ class Replay:
 
     def table(self, n: int) -> Array:
         """Every draw as a row of an array, padded with -1."""
-        batches = [list(dict.fromkeys(np.atleast_1d(batch).tolist())) for batch in self.indices]
-        flat = [i for batch in batches for i in batch]
-        if any(i != int(i) or not 0 <= i < n for i in flat):
-            raise ValueError(f"Replay holds rows outside 0 .. {n - 1}")
-        out = np.full((len(batches), max((len(batch) for batch in batches), default=1)), -1, dtype=np.int64)
-        for t, batch in enumerate(batches):
-            out[t, : len(batch)] = batch
-        return out
+        given = np.asarray(self.indices) if isinstance(self.indices, np.ndarray) else None
+        if given is not None and given.ndim == 1 and given.dtype.kind in "iu":  # single rows: no Python for each
+            table = given.astype(np.int64).reshape(-1, 1)
+        else:
+            batches = [list(dict.fromkeys(np.atleast_1d(batch).tolist())) for batch in self.indices]
+            table = np.full((len(batches), max((len(batch) for batch in batches), default=1)), -1, dtype=np.int64)
+            for t, batch in enumerate(batches):
+                if not all(isinstance(i, int) and 0 <= i < n for i in batch):
+                    raise ValueError(f"Replay holds rows outside 0 .. {n - 1}: {batch} at place {t}")
+                table[t, : len(batch)] = batch
+            return table
+        if table.size and not (table.min() >= 0 and table.max() < n):
+            raise ValueError(f"Replay holds rows outside 0 .. {n - 1}: from {table.min()} to {table.max()}")
+        return table
 
     def probabilities(self, n: int) -> None:
         return None

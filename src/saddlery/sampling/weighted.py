@@ -27,16 +27,16 @@ class Weighted:
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.ndim != 1 or not np.isfinite(weights).all() or weights.min(initial=0.0) < 0.0 or not weights.any():
             raise ValueError("Weighted(weights=...) must be a vector of finite numbers, 0 or more, not all 0")
+        object.__setattr__(self, "weights", weights / weights.max())  # its own: the caller may change his
 
     def probabilities(self, n: int) -> Array:
-        weights = np.asarray(self.weights, dtype=np.float64)
-        if weights.size != n:
-            raise ValueError(f"Weighted has chances for {weights.size} rows, but there are {n}")
-        return np.asarray(weights / weights.sum())
+        if self.weights.size != n:
+            raise ValueError(f"Weighted has chances for {self.weights.size} rows, but there are {n}")
+        return np.asarray(self.weights / self.weights.sum())
 
     @cached_property
     def _table(self) -> tuple[Array, Array]:
-        weights = np.asarray(self.weights, dtype=np.float64)
+        weights = self.weights
         keep, alias = weights * (weights.size / weights.sum()), np.full(weights.size, int(np.argmax(weights)))
         make = alias_table if weights.size > FEW else alias_table.function  # compiling takes longer than a short loop
         make(keep, alias)

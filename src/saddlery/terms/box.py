@@ -35,7 +35,7 @@ def conj_between(v: float, lo: float, hi: float, lam: float) -> float:
 @strict
 def slack_between(x: float, v: float, lo: float, hi: float, lam: float) -> float:
     """lam/2 (x - x')^2 + (x' - x) (v - lam x') with x' the best point for v; both >= 0 for x in [lo, hi]."""
-    if x < lo or x > hi:
+    if not lo <= x <= hi:
         return math.inf
     if v == 0.0 and lam == 0.0:
         return 0.0

@@ -33,7 +33,7 @@ def asleep(x: float, r: float, l1: float, l2: float, tau: Any, Z: Any, U: Any, s
         v = r + sign * l1
         A = Z[t] / Z[s]
         end = A * x - (U[t] - A * U[s]) * v
-        if sign * end > 0.0 or sign * v <= 0.0:
+        if not sign * end <= 0.0 or sign * v <= 0.0:  # NaN ends here too
             return end
         if abs(r) <= l1:
             return 0.0
@@ -88,8 +88,8 @@ class L1L2(NamedTuple):
 
     def slack(self, x: float, v: float) -> float:
         """(l2 x - s)^2 / (2 l2) + l1 |x| - x (v - s), s = soft(v, l1); both >= 0."""
-        s = soft(v, self.l1)
-        near = v - s
+        near = min(max(v, -self.l1), self.l1)
+        s = v - near
         kink = abs(x) * max(self.l1 - near if x > 0.0 else self.l1 + near, 0.0)
         e = self.l2 * x - s
         if e == 0.0:

@@ -48,7 +48,7 @@ class GroupL2(NamedTuple):
 
     def conj(self, v: Array) -> float:
         over = np.maximum(self.norms(v) - self.alpha, 0.0)
-        if not (over > 1e-14 * self.alpha).any():
+        if (over <= 1e-14 * self.alpha).all():
             return 0.0
         return float(over @ over) / (2.0 * self.lam) if self.lam > 0.0 else math.inf
 
@@ -69,11 +69,15 @@ class GroupL2(NamedTuple):
         return self.shrink(v, self.alpha) / self.lam
 
     def slack(self, x: Array, v: Array) -> float:
-        """|lam x - s|^2 / (2 lam) + sum_G (alpha |x_G| - <x_G, v_G - s_G>), s = shrink(v, alpha); all >= 0."""
-        s = self.shrink(v, self.alpha)
-        if self.lam == 0.0 and (self.norms(v) > self.alpha * (1.0 + 1e-14)).any():
+        """|lam x - s|^2 / (2 lam) + sum_G (alpha |x_G| - <x_G, v_G - s_G>), s = shrink(v, alpha); all >= 0.
+
+        v_G - s_G = m e with e = v_G / |v_G| and m = min(|v_G|, alpha), and |x| - <x, e> = |x - |x| e|^2 / (2 |x|).
+        """
+        sizes, lengths = self.norms(v), self.norms(x)
+        if self.lam == 0.0 and (sizes > self.alpha * (1.0 + 1e-14)).any():
             return math.inf
-        kinks = self.alpha * self.norms(x) - np.bincount(self.groups, weights=x * (v - s))
-        total = float(np.maximum(kinks, 0.0).sum())
-        e = self.lam * x - s
+        m, e = np.minimum(sizes, self.alpha), v / np.where(sizes > 0.0, sizes, 1.0)[self.groups]
+        bend = self.norms(x - lengths[self.groups] * e) ** 2 / np.where(lengths > 0.0, 2.0 * lengths, 1.0)
+        total = float(((self.alpha - m) * lengths + m * bend).sum())
+        e = self.lam * x - (sizes - m)[self.groups] * e
         return total + float(e @ e) / (2.0 * self.lam) if self.lam > 0.0 else total

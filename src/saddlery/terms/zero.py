@@ -13,7 +13,7 @@ class Zero(NamedTuple):
         return True
 
     def value(self, x: float) -> float:
-        return 0.0
+        return x - x  # 0, and NaN where x is no number
 
     def reach(self) -> tuple[float, float]:
         return 0.0, 0.0
@@ -28,4 +28,4 @@ class Zero(NamedTuple):
         return rho * v
 
     def slack(self, x: float, v: float) -> float:
-        return 0.0 if v == 0.0 else math.inf
+        return x - x if v == 0.0 else math.inf
