@@ -10,6 +10,9 @@ because a changed term does not by itself make Numba compile the kernel that use
 were not installed with this library (a class of ``__main__``, say) cannot be found again by another process; these
 are compiled once per process and never written to disk.
 
+What is *lean* makes no array. It is compiled without counting references to arrays, which in a loop over short rows
+can cost more than the rows do. A helper is always lean; a term's own method never is: it may make arrays.
+
 With the environment variable ``SADDLERY_COMPILE=0`` everything runs as plain Python.
 """
 
@@ -61,13 +64,13 @@ def _foreign(value: Any) -> bool:
 class Kernel:
     """A compiled loop: kept on disk for terms of this library, compiled once per process for all others."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], lean: bool) -> None:
         functools.update_wrapper(self, function)
-        self.function = function
+        self.function, self.lean = function, lean
 
     def _jit(self, *, cache: bool) -> Any:
         function = self.function
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": not self.lean}
         if cache:
             function.__qualname__ = f"{function.__name__}-{source_hash()}"
             try:
@@ -92,14 +95,19 @@ class Kernel:
 
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Mark a function as a kernel."""
-    return Kernel(function)
+    return Kernel(function, lean=False)
+
+
+def lean_kernel(function: Callable[..., Any]) -> Kernel:
+    """Mark a function as a lean kernel."""
+    return Kernel(function, lean=True)
 
 
 def helper(function: Function) -> Function:
     """Mark a function that kernels call; its sums may be reassociated."""
     if not COMPILED:
         return function
-    return numba.njit(nogil=True, error_model="numpy", fastmath=RELAXED)(function)  # type: ignore[no-any-return]
+    return numba.njit(nogil=True, error_model="numpy", fastmath=RELAXED, forceinline=True, _nrt=False)(function)  # type: ignore[no-any-return]
 
 
 def strict(function: Function) -> Function:
@@ -115,6 +123,15 @@ def verb(function: Function) -> Function:
     The body is the default, in terms of other verbs. A verb without a default says so by a body that is only its
     docstring: a term that lacks the method is then refused where a kernel needs it.
     """
+    return _verb(function, lean=False)
+
+
+def lean_verb(function: Function) -> Function:
+    """Make a function a verb whose methods are all lean: of the library's own records, not of terms."""
+    return _verb(function, lean=True)
+
+
+def _verb(function: Function, lean: bool) -> Function:
     name = function.__name__
     default = None if function.__code__.co_code == _EMPTY.__code__.co_code else function
 
@@ -126,8 +143,9 @@ def verb(function: Function) -> Function:
         return method(term, *args)
 
     if COMPILED:
+        options = {"fastmath": False, "error_model": "numpy", "forceinline": True, "_nrt": not lean}
 
-        @overload(call, jit_options={"fastmath": False, "error_model": "numpy"}, strict=False)
+        @overload(call, jit_options=options, strict=False)
         def typed(term: Any, *args: Any) -> Any:
             if isinstance(term, types.BaseNamedTuple):
                 return getattr(term.instance_class, name, None) or default

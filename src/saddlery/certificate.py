@@ -32,6 +32,8 @@ from saddlery.terms._sums import Single, conj_sum, feasible, rooms
 
 Array = NDArray[Any]
 
+ROUNDING = 1e-9  # of the objective: a negative part of the gap that is larger is no rounding error
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -82,18 +84,19 @@ def certify(problem: Problem, x: Any, y: Any) -> Certified:
     z, u = problem.coupling.both(flat, dual)
     if problem.intercept:
         z += np.tile(x0, z.size // problem.q)
-    losses, loss_gap = problem.losses(z, dual)
+    losses, loss_gap, least = problem.losses(z, dual)
     if loss_gap == math.inf and math.isfinite(losses):
         feasible(problem.coupling.blocks, problem.f, dual, problem.b, problem.c)
         if problem.intercept:
             _balance(problem, dual)
         u = problem.coupling.force(dual)
-        loss_gap = problem.losses(z, dual)[1]
+        _, loss_gap, least = problem.losses(z, dual)
     moved = _into_reach(problem, dual, u, flat)
     if moved is not None:
         dual, u = moved
-        loss_gap = problem.losses(z, dual)[1]
-    value, penalty_gap = problem.penalty(flat, -u)
+        _, loss_gap, least = problem.losses(z, dual)
+    value, penalty_gap, smallest = problem.penalty(flat, -u)
+    _convex(problem, losses + value, least, smallest)
     made = _certificate(problem, losses + value, loss_gap + penalty_gap)
     if not math.isfinite(made.gap) and math.isfinite(made.primal):
         made = _strong(problem, z, made.primal) or made
@@ -107,12 +110,19 @@ def relative(problem: Problem, primal: float, gap: float) -> float:
     return gap / (problem.scale or max(abs(primal), abs(primal - gap)))
 
 
+def _convex(problem: Problem, primal: float, least_loss: float, least_penalty: float) -> None:
+    """Refuse a negative Fenchel-Young term that is more than rounding, in units of the objective."""
+    unit = ROUNDING * (problem.scale or abs(primal))
+    for term, least, verb in ((problem.f, least_loss, "fenchel_young"), (problem.g, least_penalty, "slack")):
+        if least < -unit:
+            raise ValueError(
+                f"a part of the gap is negative ({least:.1e}), which cannot be for convex terms: conj is not the "
+                f"conjugate of value in {type(term).__name__}, or numbers as small as these are lost in cancellation, "
+                f"and it needs a method {verb}"
+            )
+
+
 def _certificate(problem: Problem, primal: float, gap: float, kind: str = "exact") -> Certificate:
-    if gap < 0.0:
-        raise ValueError(
-            "the gap is negative, which cannot be for convex terms: conj is not the conjugate of value in "
-            f"{type(problem.f).__name__} or in {type(problem.g).__name__}"
-        )
     if not math.isfinite(gap) or math.isnan(primal):
         return Certificate(primal, -math.inf, math.inf, math.inf, "none")
     return Certificate(primal, primal - gap, gap, relative(problem, primal, gap), kind)

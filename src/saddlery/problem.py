@@ -157,15 +157,18 @@ class Problem:
         gradients(self.coupling.blocks, self.f, z, self.b, self.c, y)
         return y
 
-    def penalty(self, x: Array, v: Array) -> tuple[float, float]:
-        """g(x), and g(x) + g*(v) - <x, v> as a sum of nonnegative terms."""
-        made = penalty_sums(self.g, x, v) if _verbs.separable(self.g) else (self.g.value(x), self.g.slack(x, v))
-        return float(made[0]), float(made[1])
+    def penalty(self, x: Array, v: Array) -> tuple[float, float, float]:
+        """g(x); g(x) + g*(v) - <x, v>, a sum of nonnegative terms; the least of these terms."""
+        if _verbs.separable(self.g):
+            a, e, least = penalty_sums(self.g, x, v)
+            return float(a), float(e), float(least)
+        e = float(self.g.slack(x, v))
+        return float(self.g.value(x)), max(e, 0.0) if e < 0.0 else e, min(e, 0.0)
 
-    def losses(self, z: Array, y: Array) -> tuple[float, float]:
-        """Means of c f(z), and of c (f(z) + f*(y / c)) - y z, a sum of nonnegative terms."""
-        a, e = loss_means(self.coupling.blocks, self.f, z, y, self.b, self.c, np.empty(self.coupling.widest))
-        return float(a), float(e)
+    def losses(self, z: Array, y: Array) -> tuple[float, float, float]:
+        """Means of c f(z) and of c (f(z) + f*(y / c)) - y z, a sum of nonnegative terms; the least of these terms."""
+        a, e, least = loss_means(self.coupling.blocks, self.f, z, y, self.b, self.c, np.empty(self.coupling.widest))
+        return float(a), float(e), float(least)
 
     def primal(self, x: Any) -> float:
         """P(x)."""

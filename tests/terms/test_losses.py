@@ -452,7 +452,7 @@ def test_compiled_nan_in_gives_nan_out(f):
     blocks, b, one = Single(), np.ones(1), np.ones(1)
     y = np.array([inside(f, 1.0, 0.5, 1.0)])
     bad, made = np.array([math.nan]), np.zeros(1)
-    assert np.isnan(loss_means(blocks, f, bad, y, b, one, np.empty(1))).all()
+    assert np.isnan(loss_means(blocks, f, bad, y, b, one, np.empty(1))[:2]).all()
     assert not np.isfinite(loss_means(blocks, f, np.array([0.3]), bad, b, one, np.empty(1))[1])
     gradients(blocks, f, bad, b, one, made)
     assert np.isnan(made[0]), "gradient"
@@ -493,7 +493,7 @@ def test_compiled_verbs_are_the_plain_ones(f):
     assert np.all((made >= ends[:, 0]) & (made <= ends[:, 1]))
 
     for i in range(0, n, 7):
-        a, e = loss_means(Single(), f, z[i : i + 1], y0[i : i + 1], b[i : i + 1], one, np.empty(1))
+        a, e, _ = loss_means(Single(), f, z[i : i + 1], y0[i : i + 1], b[i : i + 1], one, np.empty(1))
         args = float(z[i]), float(b[i])
         assert a == pytest.approx(value(f, *args), rel=1e-14)
         assert e == pytest.approx(fenchel_young(f, args[0], float(y0[i]), args[1]), rel=1e-12, abs=1e-25)

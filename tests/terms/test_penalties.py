@@ -372,7 +372,7 @@ def test_compiled_verbs_are_the_plain_ones(g):
     for w, x in zip(v[:40], v[:40][::-1].copy(), strict=True):
         point, force = np.array([domain(g, float(x))]), np.array([within(g, float(w))])
         plain = value(g, float(point[0])), slack(g, float(point[0]), float(force[0]))
-        assert penalty_sums(g, point, force) == pytest.approx(plain, rel=1e-14, abs=1e-30, nan_ok=True)
+        assert penalty_sums(g, point, force)[:2] == pytest.approx(plain, rel=1e-14, abs=1e-30, nan_ok=True)
         assert conj_sum(g, force) == pytest.approx(conj(g, float(force[0])), rel=1e-15, nan_ok=True)
         assert conj_sum(g, np.array([w])) == pytest.approx(conj(g, float(w)), rel=1e-15, nan_ok=True)
 

@@ -73,7 +73,7 @@ class Bend(NamedTuple):
         return math.inf if s < 0.0 or s > 1.0 else self.gamma * s * s / 2.0 - s
 
     def prox_conj(self, y0, z, sigma, b):
-        s = -b * ((sigma * (z - b) + y0) / (1.0 + sigma * self.gamma))
+        s = -b * ((sigma * (z - b) + y0) * (1.0 / (1.0 + sigma * self.gamma)))
         return -b * min(max(s, 0.0), 1.0)
 
     def fenchel_young(self, z, y, b):
@@ -254,6 +254,53 @@ def test_a_conjugate_that_is_too_low_is_noticed(data, loss, penalty, guilty):
     with pytest.raises(ValueError, match="conj is not the conjugate of value") as error:
         sd.solve(sd.ERM(*data, loss, penalty), "spdc", max_epochs=200)
     assert guilty in str(error.value)
+
+
+class Cancelling(NamedTuple):
+    """log cosh(z - b) as one would write it: near 0 it is the small difference of numbers near log 2."""
+
+    def smoothness(self):
+        return 1.0
+
+    def interval(self, b):
+        return -1.0, 1.0
+
+    def value(self, z, b):
+        r = abs(z - b)
+        return r + math.log1p(math.exp(-2.0 * r)) - math.log(2.0)
+
+    def grad(self, z, b):
+        return math.tanh(z - b)
+
+    def conj(self, y, b):
+        if abs(y) >= 1.0:
+            return b * y + math.log(2.0) if abs(y) == 1.0 else math.inf
+        return b * y + ((1.0 + y) * math.log1p(y) + (1.0 - y) * math.log1p(-y)) / 2.0
+
+    def prox_conj(self, y0, z, sigma, b):
+        low, high = -abs(z - b) - 2.0 / sigma, abs(z - b) + 2.0 / sigma
+        for _ in range(100):
+            t = (low + high) / 2.0
+            if t + b - z + (math.tanh(t) - y0) / sigma > 0.0:
+                high = t
+            else:
+                low = t
+        return math.tanh((low + high) / 2.0)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0])
+def test_rounding_in_a_users_formula_is_not_taken_for_a_wrong_one(data, scale):
+    X, b = data
+    problem = sd.ERM(X, scale * np.round(b), Cancelling(), sd.L1L2(1e-3 * scale, 0.05))  # some labels are 0
+    result = sd.solve(problem, "adaspdc-balanced", tol=1e-3, max_epochs=400)
+    assert result.status.ok, result
+
+
+def test_an_objective_that_is_lost_in_rounding_is_not_certified(data):
+    X, b = data
+    problem = sd.ERM(X, 1e-6 * np.round(b), Cancelling(), sd.L1L2(1e-9, 0.05))
+    with pytest.raises(ValueError, match="lost in cancellation, and it needs a method fenchel_young"):
+        sd.solve(problem, "adaspdc-balanced", tol=1e-9, max_epochs=400)
 
 
 def test_a_conjugate_that_is_too_high_never_converges(data):

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlery._compile import kernel
+from saddlery._compile import lean_kernel
 from saddlery.algorithms._protocol import DUAL, RESYNC, SCALAR, SEPARABLE, STRONG, Need, State, bias_column, rows_of
-from saddlery.data.rows import U, ahead
-from saddlery.kernels.dual import DualStep, coordinates, gather
+from saddlery.data.rows import Dense, U, ahead
+from saddlery.kernels.dual import DualStep, coordinates, coordinates_ahead, gather
 from saddlery.problem import Problem
 from saddlery.sampling import Replay
 from saddlery.terms import _verbs
@@ -70,10 +70,10 @@ class DualAscent:
 
     def move(self, problem: Problem, state: State, order: Array) -> None:
         """Maximise over the coordinates of `order`, one after the other."""
-        memory, role = state.memory, DualStep(problem.f, problem.g)
-        coordinates(
-            problem.coupling.lines, role, order, state.y, memory["u"], self.own(problem, state), memory["extra"]
-        )
+        memory, role, lines = state.memory, DualStep(problem.f, problem.g), problem.coupling.lines
+        loop = coordinates_ahead if isinstance(lines, Dense) and _verbs.affine(problem.g) else coordinates
+        if order.size:
+            loop(lines, role, order, state.y, memory["u"], self.own(problem, state), memory["extra"])
 
     def finish(self, problem: Problem, state: State) -> None:
         """End an epoch: let the intercept's offset follow it, and keep u honest."""
@@ -123,14 +123,14 @@ class DualAscent:
         return out
 
 
-@kernel
+@lean_kernel
 def respond_all(g: Any, u: Array, x: Array) -> None:
     """x = grad g*(-u)."""
     for j in range(U(x.shape[0])):
         x[j] = grad_conj(g, -u[j])
 
 
-@kernel
+@lean_kernel
 def residues(lines: Any, role: Any, y: Array, w: Array, own: Array, extra: Array, out: Array) -> None:
     """out_i = |c_i f'(z_i) - y_i| / sqrt(c_i)."""
     last = U(out.shape[0] - 1)

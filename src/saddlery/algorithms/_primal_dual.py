@@ -126,7 +126,9 @@ class PrimalDual:
         work = np.empty((2, steps.draws.shape[1] * coupling.widest))
         if _dense(problem):
             alone = steps.draws.shape[1] == 1 and isinstance(coupling.lines, Dense) and coupling.widest == 1
-            sweep(data, (Alone if alone else Awake)(S, problem.g), y, steps, clock, bias, work)
+            clock[3] = 0.0  # no product with xbar is made yet
+            x, r, bar, extra = S
+            sweep(data, (Alone if alone else Awake)(x, r, bar, extra, problem.g), y, steps, clock, bias, work)
             return
         for part in stretches(steps):
             if _verbs.affine(problem.g):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlery._compile import kernel
+from saddlery._compile import lean_kernel
 from saddlery.algorithms._protocol import CERTIFIED, RESYNC, SCALAR, SEPARABLE, SMOOTH, Need, State
 from saddlery.data.rows import Rows, U, column, entry, span
 from saddlery.kernels.dual import PrimalStep, coordinates
@@ -137,7 +137,7 @@ def fit(slope: Callable[[float], float], start: float, step: float) -> float:
     return here
 
 
-@kernel
+@lean_kernel
 def column_moments(lines: Any, c: Array, squares: Array, mean: Array) -> None:
     """sum_i c_i a_ij^2 and sum_i c_i a_ij / n."""
     for j in range(U(squares.shape[0])):

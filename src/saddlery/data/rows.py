@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from saddlery._compile import COMPILED, helper, kernel, verb
+from saddlery._compile import COMPILED, helper, lean_kernel, lean_verb
 
 Array = NDArray[Any]
 U = np.uint64  # an index cast to unsigned needs no test for negative values: half the time of a sparse loop
@@ -39,7 +39,7 @@ class Dense(NamedTuple):
 
     def ahead(self, i):
         d = U(self.X.shape[1])
-        for k in range(i * d, (i + U(1)) * d, U(8)):
+        for k in range(i * d, (i + U(1)) * d, U(64 // self.X.itemsize)):  # 64 bytes: a line of the cache
             prefetch(self.X, k)
 
 
@@ -85,22 +85,22 @@ class Outputs(NamedTuple):
         ahead(self.rows, line // U(self.q))
 
 
-@verb
+@lean_verb
 def span(rows, i):
     """First and last (exclusive) position of the stored entries of row i."""
 
 
-@verb
+@lean_verb
 def column(rows, i, k):
     """Column of the entry at position k of row i."""
 
 
-@verb
+@lean_verb
 def entry(rows, i, k):
     """Value of the entry at position k of row i."""
 
 
-@verb
+@lean_verb
 def ahead(rows, i):
     """Ask the memory for row i, which is needed soon."""
 
@@ -150,7 +150,7 @@ else:
         """Means nothing outside compiled code."""
 
 
-@kernel
+@lean_kernel
 def products(rows, x, y, z, u, forward, back):
     """z = A x (if `forward`) and u += A'y (if `back`), in one pass over the data."""
     last = U(y.shape[0] - 1)

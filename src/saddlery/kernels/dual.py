@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from saddlery._compile import helper, kernel, verb
+from saddlery._compile import helper, lean_kernel, lean_verb
 from saddlery.data.rows import U, ahead, axpy, column, entry, prefetch, span
 from saddlery.terms._verbs import grad, grad_conj, prox, prox_conj
 
@@ -43,7 +43,7 @@ class DualStep(NamedTuple):
         return c * prox_conj(self.f, y / c, z, own[i, 0], own[i, 1])
 
     def spread(self, change, own, i, extra):
-        share = change / own.shape[0]
+        share = change * (1.0 / own.shape[0])
         extra[2] += extra[0] * share
         return share
 
@@ -71,17 +71,17 @@ class PrimalStep(NamedTuple):
         return change
 
 
-@verb
+@lean_verb
 def respond(role, k, w, extra):
     """What the line meets at coordinate k."""
 
 
-@verb
+@lean_verb
 def move(role, p, slope, own, i, extra):
     """The exact minimiser over coordinate i."""
 
 
-@verb
+@lean_verb
 def spread(role, change, own, i, extra):
     """Note the change of coordinate i; returns the multiple of line i that w moves by."""
 
@@ -97,7 +97,40 @@ def gather(lines, i, role, w, extra):
     return total
 
 
-@kernel
+@helper
+def meet(lines, i, j, role, w, extra):
+    """sum_k L_jk respond(w_k), and <l_i, l_j>, of two dense lines."""
+    first, last = span(lines, j)
+    total, product = 0.0, 0.0
+    for k in range(first, last):
+        a = entry(lines, j, k)
+        total += a * respond(role, k, w[k], extra)
+        product += a * entry(lines, i, k)
+    return total, product
+
+
+@lean_kernel
+def coordinates_ahead(lines, role, order, point, w, own, extra):
+    """`coordinates` for dense lines and a linear response: the next slope is made while this step is on its way.
+
+    After w += s l_i the slope of line j is what it was before, plus the response to s <l_i, l_j>.
+    """
+    last = order.shape[0] - 1
+    slope = gather(lines, U(order[0]), role, w, extra)
+    for t in range(order.shape[0]):
+        i, j, soon = U(order[t]), U(order[t + 1 if t < last else last]), U(order[t + 8 if t + 8 < last else last])
+        ahead(lines, soon)
+        prefetch(point, soon)
+        prefetch(own, U(3) * soon)
+        before, product = meet(lines, i, j, role, w, extra)
+        old = point[i]
+        point[i] = move(role, old, slope, own, i, extra)
+        step = spread(role, point[i] - old, own, i, extra)
+        slope = before + respond(role, U(0), step * product, extra)
+        axpy(lines, i, step, w)
+
+
+@lean_kernel
 def coordinates(lines, role, order, point, w, own, extra):
     """Move the coordinates of `order`, one after the other."""
     last = order.shape[0] - 1

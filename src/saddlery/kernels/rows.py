@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from saddlery._compile import helper, kernel, verb
+from saddlery._compile import helper, lean_kernel, lean_verb
 from saddlery.data.rows import U, ahead, column, dot, entry, prefetch, span
 from saddlery.terms._sums import bounds, step
 from saddlery.terms._verbs import drift, prox, shrink
@@ -47,39 +47,54 @@ class Data(NamedTuple):
 class Awake(NamedTuple):
     """Dense rows. x, r, xbar, and the force of the batch beside r."""
 
-    S: Any
+    x: Any
+    r: Any
+    bar: Any
+    extra: Any
     g: Any
 
     def reach(self, lines, i, clock):
-        return dot(lines, i, self.S[2])
+        return dot(lines, i, self.bar)
 
     def advance(self, tau, rho, theta, clock):
         pass
 
-    def pile(self, lines, i, dy, w, share, tau, rho, theta, clock):
-        push(lines, i, share * dy, self.S[1], (w - share) * dy, self.S[3])
+    def pile(self, lines, i, soon, dy, w, share, tau, rho, theta, clock):
+        push(lines, i, share * dy, self.r, (w - share) * dy, self.extra)
 
     def settle(self, lines, i, tau, clock):
         pass
 
     def finish(self, tau, rho, theta):
-        step_all(self.g, self.S[0], self.S[1], self.S[2], self.S[3], tau, rho, theta)
+        step_all(self.g, self.x, self.r, self.bar, self.extra, tau, rho, theta)
 
 
 class Alone(NamedTuple):
-    """`Awake` for batches of one line: the line's force and the step in one pass. (The last row of S stays 0.)"""
+    """`Awake` for batches of one dense line: the line's force, the step, and <l, xbar> of the next line in one pass.
 
-    S: Any
+    clock[3] is 1 + the line whose product with xbar is clock[4]. xbar itself is written in the last step of a sweep
+    only, whose next line is its own. (`extra` stays 0.)
+    """
+
+    x: Any
+    r: Any
+    bar: Any
+    extra: Any
     g: Any
 
     def reach(self, lines, i, clock):
-        return dot(lines, i, self.S[2])
+        return clock[4] if clock[3] == i + U(1) else dot(lines, i, self.bar)
 
     def advance(self, tau, rho, theta, clock):
         pass
 
-    def pile(self, lines, i, dy, w, share, tau, rho, theta, clock):
-        leap(self.g, lines, i, self.S[0], self.S[1], self.S[2], share * dy, w * dy, tau, rho, theta)
+    def pile(self, lines, i, soon, dy, w, share, tau, rho, theta, clock):
+        if soon == i:
+            land(self.g, lines, i, self.x, self.r, self.bar, share * dy, w * dy, tau, rho, theta)
+            clock[3] = 0.0
+        else:
+            clock[4] = leap(self.g, lines, i, soon, self.x, self.r, share * dy, w * dy, tau, rho, theta)
+            clock[3] = soon + U(1)
 
     def settle(self, lines, i, tau, clock):
         pass
@@ -111,7 +126,7 @@ class Affine(NamedTuple):
         clock[3] = -alpha * clock[1] - theta * tau
         clock[4] += 1.0
 
-    def pile(self, lines, i, dy, w, share, tau, rho, theta, clock):
+    def pile(self, lines, i, soon, dy, w, share, tau, rho, theta, clock):
         S, now = self.S, clock[4]
         add = (clock[1] * share - rho * tau * w) / clock[0] * dy  # so that Z p - U r is x+ with the new r
         force, fresh = share * dy, -theta * tau * (w - share) * dy
@@ -153,7 +168,7 @@ class Stamped(NamedTuple):
         clock[0] = theta
         clock[4] += 1.0
 
-    def pile(self, lines, i, dy, w, share, tau, rho, theta, clock):
+    def pile(self, lines, i, soon, dy, w, share, tau, rho, theta, clock):
         S, open_ = self.S, clock[4] - 0.5
         first, last = span(lines, i)
         for k in range(first, last):
@@ -177,27 +192,27 @@ class Stamped(NamedTuple):
         pass
 
 
-@verb
+@lean_verb
 def reach(sleep, lines, i, clock):
     """<l_i, xbar>; wakes the coordinates of line i."""
 
 
-@verb
+@lean_verb
 def advance(sleep, tau, rho, theta, clock):
     """Move time on by a step."""
 
 
-@verb
-def pile(sleep, lines, i, dy, w, share, tau, rho, theta, clock):
-    """Add line i's part of the force of a batch; after `advance`."""
+@lean_verb
+def pile(sleep, lines, i, soon, dy, w, share, tau, rho, theta, clock):
+    """Add line i's part of the force of a batch; after `advance`. `soon` is the first line of the next batch."""
 
 
-@verb
+@lean_verb
 def settle(sleep, lines, i, tau, clock):
     """Move the coordinates of line i under the force of the batch."""
 
 
-@verb
+@lean_verb
 def finish(sleep, tau, rho, theta):
     """Move all coordinates, where all take part in every step."""
 
@@ -224,7 +239,7 @@ def step_all(g, x, r, bar, extra, tau, rho, theta):
 
 
 @helper
-def leap(g, lines, i, x, r, bar, a, b, tau, rho, theta):
+def land(g, lines, i, x, r, bar, a, b, tau, rho, theta):
     """x+ = prox_g(x - tau (r + b l_i), tau), r += a l_i, xbar = x+ + theta (x+ - x)."""
     first, last = span(lines, i)
     for k in range(first, last):
@@ -234,6 +249,21 @@ def leap(g, lines, i, x, r, bar, a, b, tau, rho, theta):
         r[j] += a * entry_
         x[j] = new
         bar[j] = new + theta * (new - before)
+
+
+@helper
+def leap(g, lines, i, soon, x, r, a, b, tau, rho, theta):
+    """`land`, but for xbar, of which only <l_soon, xbar> is returned."""
+    first, last = span(lines, i)
+    total = 0.0
+    for k in range(first, last):
+        j, entry_ = column(lines, i, k), entry(lines, i, k)
+        before = x[j]
+        new = shrink(g, before - tau * (r[j] + b * entry_), tau, rho)
+        r[j] += a * entry_
+        x[j] = new
+        total += entry(lines, soon, k) * (new + theta * (new - before))
+    return total
 
 
 @helper
@@ -251,7 +281,7 @@ def wake(sleep, j, now):
         S[3, j] = now
 
 
-@kernel
+@lean_kernel
 def wake_all(sleep, now):
     """Bring every coordinate to time `now`, and start counting anew."""
     S = sleep.S
@@ -260,7 +290,7 @@ def wake_all(sleep, now):
         S[3, j] = 0.0
 
 
-@kernel
+@lean_kernel
 def sweep(data, sleep, y, steps, clock, bias, work):
     """One step for every row of ``steps.draws`` (padded with -1).
 
@@ -271,10 +301,10 @@ def sweep(data, sleep, y, steps, clock, bias, work):
     draws, share, outputs = steps.draws, 1.0 / c.shape[0], U(bias.shape[1])
     batch, final = draws.shape[1], draws.shape[0] - 1
     wide = U(work.shape[1] // batch)
-    z, change = work[0], work[1]
+    z, change, free = work[0], work[1], bias[5, 0] != 0.0
     for t in range(draws.shape[0]):
         for k in range(batch):
-            soon = draws[t + 3 if t + 3 < final else final, k]
+            soon = draws[t + 6 if t + 6 < final else final, k]
             if soon >= 0:
                 ahead(lines, bounds(blocks, U(soon))[0])
                 prefetch(y, soon)
@@ -285,8 +315,11 @@ def sweep(data, sleep, y, steps, clock, bias, work):
                 continue
             first, last = bounds(blocks, i)
             for line in range(first, last):
-                o = (line - first) % outputs
-                z[at + line - first] = reach(sleep, lines, line, clock) + bias[5, o] * bias[2, o] + bias[0, o]
+                seen = reach(sleep, lines, line, clock)
+                if free:
+                    o = (line - first) % outputs
+                    seen += bias[5, o] * bias[2, o] + bias[0, o]
+                z[at + line - first] = seen
                 change[at + line - first] = y[line]
             if c[i] > 0.0:
                 step(blocks, f, i, y, z, at, steps.sigma[t, k], b, c[i], change)
@@ -296,23 +329,26 @@ def sweep(data, sleep, y, steps, clock, bias, work):
                 y[line] = new
         tau, rho, theta = steps.tau[t], steps.rho[t], steps.theta[t]
         advance(sleep, tau, rho, theta, clock)
+        later = bounds(blocks, U(max(draws[t + 1 if t < final else final, 0], 0)))[0]
         for k in range(batch):
             i, at, w = U(draws[t, k]), U(k) * wide, steps.weight[t, k]
             if draws[t, k] < 0:
                 continue
             first, last = bounds(blocks, i)
             for line in range(first, last):
-                dy, o = change[at + line - first], (line - first) % outputs
-                pile(sleep, lines, line, dy, w, share, tau, rho, theta, clock)
-                bias[3, o] += bias[5, o] * share * dy
-                bias[4, o] += bias[5, o] * (w - share) * dy
+                dy = change[at + line - first]
+                pile(sleep, lines, line, later, dy, w, share, tau, rho, theta, clock)
+                if free:
+                    o = (line - first) % outputs
+                    bias[3, o] += bias[5, o] * share * dy
+                    bias[4, o] += bias[5, o] * (w - share) * dy
         for k in range(batch):
             if draws[t, k] >= 0:
                 first, last = bounds(blocks, U(draws[t, k]))
                 for line in range(first, last):
                     settle(sleep, lines, line, tau, clock)
         finish(sleep, tau, rho, theta)
-        for o in range(outputs):
+        for o in range(outputs if free else U(0)):
             before = bias[1, o]
             bias[1, o] = rho * (before - tau * (bias[3, o] + bias[4, o]))
             bias[2, o] = bias[1, o] + theta * (bias[1, o] - before)

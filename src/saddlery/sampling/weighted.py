@@ -46,8 +46,13 @@ class Weighted:
         only_single(self, batch)
         self.probabilities(n)
         keep, alias = self._table
-        column = rng.integers(0, n, size=steps)
-        return np.where(rng.random(steps) < keep[column], column, alias[column]).reshape(steps, 1)
+        chance = rng.random(steps)
+        chance *= n
+        column = np.minimum(chance.astype(np.int64), n - 1)  # the integer part says which column,
+        chance -= column  # what is left whether it is kept
+        given = np.flatnonzero(chance >= keep[column])
+        column[given] = alias[column[given]]
+        return column.reshape(steps, 1)
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlery._compile import kernel, strict, verb
+from saddlery._compile import kernel, lean_verb, strict, verb
 from saddlery.terms._verbs import (
     conj,
     conj_block,
@@ -116,7 +116,7 @@ def _label(blocks, b, i, first, last):
     return b[i : i + np.uint64(1)] if blocks.shared else b[first:last]
 
 
-@verb
+@lean_verb
 def bounds(blocks, i):
     """First and last (exclusive) line of block i."""
 
@@ -151,14 +151,20 @@ def step(blocks, f, i, y, z, at, sigma, b, c, out):
 
 @kernel
 def loss_means(blocks, f, z, y, b, c, work):
-    """Means over blocks of c f(z) and of c FY(z, y / c). Blocks of weight 0 count for nothing."""
-    losses, gaps = 0.0, 0.0
+    """Means over blocks of c f(z) and of c FY(z, y / c), and the least FY, which is 0 or more if f* is right.
+
+    Blocks of weight 0 count for nothing, and so does an FY below 0.
+    """
+    losses, gaps, least = 0.0, 0.0, 0.0
     for i in range(np.uint64(c.shape[0])):
         if c[i] > 0.0:
             a, e = measure(blocks, f, i, z, y, b, c[i], work)
             losses += c[i] * a
-            gaps += c[i] * e
-    return losses / c.shape[0], gaps / c.shape[0]
+            if e < 0.0:
+                least = min(least, e)
+            else:
+                gaps += c[i] * e
+    return losses / c.shape[0], gaps / c.shape[0], least
 
 
 @kernel
@@ -213,12 +219,16 @@ def steps_all(blocks, f, y, z, sigma, b, c):
 
 @kernel
 def penalty_sums(g, x, v):
-    """Sums over coordinates of g(x) and of g(x) + g*(v) - x v."""
-    values, gaps = 0.0, 0.0
+    """Sums over coordinates of g(x) and of g(x) + g*(v) - x v, and the least of these: see `loss_means`."""
+    values, gaps, least = 0.0, 0.0, 0.0
     for j in range(x.shape[0]):
         values += value(g, x[j])
-        gaps += slack(g, x[j], v[j])
-    return values, gaps
+        e = slack(g, x[j], v[j])
+        if e < 0.0:
+            least = min(least, e)
+        else:
+            gaps += e
+    return values, gaps, least
 
 
 @kernel

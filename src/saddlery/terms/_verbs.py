@@ -31,11 +31,13 @@ Term = Any  # a NamedTuple with some of the methods above; checked by `needs`, n
 
 @strict
 def nonnegative(primal: float, dual: float, product: float) -> float:
-    """primal + dual - product, where a negative sum is rounding; minus infinity where it is more than that."""
+    """primal + dual - product, where a negative sum is mostly rounding, and then 0.
+
+    One that is more than the rounding of these three is left as it is: whether it is that of what they were made of, or
+    a wrong formula, tells the size of the whole objective. See `certificate`.
+    """
     gap = primal + dual - product
-    if gap < 0.0:
-        return 0.0 if gap > -1e-9 * (abs(primal) + abs(dual) + abs(product)) else -np.inf
-    return gap
+    return 0.0 if 0.0 > gap > -1e-9 * (abs(primal) + abs(dual) + abs(product)) else gap
 
 
 # ---- losses, one number ------------------------------------------------------------------------------------------

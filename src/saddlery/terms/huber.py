@@ -50,7 +50,7 @@ class Huber(NamedTuple):
         return math.inf if abs(y) > self.width else y * y / 2.0 + b * y
 
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
-        return min(max((sigma * (z - b) + y0) / (1.0 + sigma), -self.width), self.width)
+        return min(max((sigma * (z - b) + y0) * (1.0 / (1.0 + sigma)), -self.width), self.width)
 
     def fenchel_young(self, z: float, y: float, b: float) -> float:
         """(y - r')^2 / 2 + (r - r') (r' - y) with r = z - b, r' = r clipped to the width."""

@@ -42,7 +42,7 @@ class SmoothHinge(NamedTuple):
         return math.inf if s < 0.0 or s > 1.0 else self.gamma * s * s / 2.0 - s
 
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
-        s = -b * ((sigma * (z - b) + y0) / (1.0 + sigma * self.gamma))
+        s = -b * ((sigma * (z - b) + y0) * (1.0 / (1.0 + sigma * self.gamma)))
         return -b * min(max(s, 0.0), 1.0)
 
     def fenchel_young(self, z: float, y: float, b: float) -> float:

@@ -31,7 +31,7 @@ class Squared(NamedTuple):
         return self.gamma * y * y / 2.0 + b * y
 
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
-        return (sigma * (z - b) + y0) / (1.0 + sigma * self.gamma)
+        return (sigma * (z - b) + y0) * (1.0 / (1.0 + sigma * self.gamma))  # it does not wait for z to divide
 
     def fenchel_young(self, z: float, y: float, b: float) -> float:
         e = z - b - self.gamma * y

@@ -29,7 +29,7 @@ class SquaredHinge(NamedTuple):
         return math.inf if b * y > 0.0 else y * y / 2.0 + b * y
 
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
-        return -b * max(-b * ((sigma * (z - b) + y0) / (1.0 + sigma)), 0.0)
+        return -b * max(-b * ((sigma * (z - b) + y0) * (1.0 / (1.0 + sigma))), 0.0)
 
     def fenchel_young(self, z: float, y: float, b: float) -> float:
         """(s - t')^2 / 2 + (t - t') (t' - s) with t = 1 - bz, t' = max(t, 0), s = -b y."""
