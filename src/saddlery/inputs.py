@@ -12,6 +12,8 @@ from saddlery.terms import LOSSES, PENALTIES, _verbs
 
 Array = NDArray[Any]
 
+LARGEST = 1e150  # its square, and sums of such squares, are still finite
+
 
 def one_loss(losses: Any, n: int) -> Any:
     if hasattr(losses, "_fields"):
@@ -70,6 +72,10 @@ def weights_of(weights: Any, n: int) -> Array:
 
 def labels(b: Any, n: int, f: Any, c: Array, intercept: bool, of: str = "rows") -> Array:
     array = vector(b, n, "b", of)
+    if np.abs(array).max() > LARGEST:
+        raise ValueError(
+            f"b holds numbers up to {np.abs(array).max():.1e}, whose squares overflow; divide b by a number"
+        )
     kind, name = _verbs.labels(f), type(f).__name__
     present = np.unique(array[c > 0.0]) if kind != "real" else np.zeros(2)
     if kind == "margin" and not np.isin(array, (-1.0, 1.0)).all():

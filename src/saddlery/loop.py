@@ -9,6 +9,7 @@ same seed gives the same bits: certificates cost about a seventh of the time.
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -78,6 +79,7 @@ def solve(
     Result
     """
     _check(problem, tol, max_epochs, max_time, every)
+    _check_more(seed, callback, checkpoint)
     algorithm = _algorithm(problem, method)
     run = Run(
         problem, algorithm, algorithm, np.random.default_rng(seed), auto=isinstance(method, str) and method == "auto"
@@ -157,10 +159,21 @@ def _check(problem: Any, tol: Any, max_epochs: Any, max_time: Any, every: Any) -
         raise ValueError(f"tol must be a number, 0 or more, found {tol!r}")
     if not (isinstance(max_epochs, (int, np.integer)) and max_epochs >= 0):
         raise ValueError(f"max_epochs must be a whole number, 0 or more, found {max_epochs!r}")
-    if max_time is not None and not max_time >= 0.0:
+    if max_time is not None and not (isinstance(max_time, (int, float, np.number)) and max_time >= 0.0):
         raise ValueError(f"max_time must be seconds, 0 or more, or None, found {max_time!r}")
     if every != "auto" and not (isinstance(every, (int, np.integer)) and every >= 1):
         raise ValueError(f'every must be "auto" or a whole number, 1 or more, found {every!r}')
+
+
+def _check_more(seed: Any, callback: Any, checkpoint: Any) -> None:
+    if seed is not None and not (isinstance(seed, (int, np.integer)) and seed >= 0):
+        raise ValueError(f"seed must be a whole number, 0 or more, or None, found {seed!r}")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function of one argument, found {callback!r}")
+    if checkpoint is not None:
+        path = Path(checkpoint)
+        if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+            raise ValueError(f"checkpoint must be a file in a folder that can be written, found {checkpoint!r}")
 
 
 @contextmanager

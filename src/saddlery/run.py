@@ -297,6 +297,9 @@ def _point(problem: Problem, start: Any) -> tuple[Array, Array]:
         x, y = start
     else:
         x, y = start, None
+    for part in (x, y):
+        if np.asarray(part if part is not None else 0.0).dtype.kind not in "biuf":
+            raise TypeError(f"start must be a Result, a State, (x, y) or x, found {part!r}")
     flat, x0 = problem.unpack(x)
     dual = problem.gradients(problem.predictions(x)) if y is None else problem.flat(y)
     for name, array in (("x", flat), ("x", x0), ("y", dual)):

@@ -43,8 +43,8 @@ def method(name: str, /, **parameters: Any) -> Algorithm:
     """A method by name, with parameters: ``method("adasdca+", option="I", shrink=10)``."""
     if name not in METHODS:
         near = difflib.get_close_matches(str(name), METHODS, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"there is no method {name!r}; {hint}The methods are auto, {', '.join(METHODS)}")
+        hint = f" did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"there is no method {name!r};{hint} the methods are auto, {', '.join(METHODS)}")
     made = METHODS[name]
     known = [field.name for field in dataclasses.fields(made)]
     for key in parameters:

@@ -36,8 +36,8 @@ def choose(problem: Problem) -> str:
     others = able(problem)
     if others:
         return others[0]
-    lacking = "; ".join(f"{name} needs {' and '.join(missing(METHODS[name], problem))}" for name in ORDER)
-    raise ValueError(f"no method can solve this problem: {lacking}")
+    lacking = dict.fromkeys(sentence for name in ORDER for sentence in missing(METHODS[name], problem))
+    raise ValueError(f"no method can solve this problem; each needs some of: {'; '.join(lacking)}")
 
 
 def second(problem: Problem, first: str) -> tuple[str, float]:

@@ -53,7 +53,7 @@ class PrimalDual:
     needs: ClassVar[tuple[Need, ...]] = ()
 
     def __post_init__(self) -> None:
-        if self.batch_size != int(self.batch_size) or self.batch_size < 1:
+        if not isinstance(self.batch_size, (int, np.integer)) or self.batch_size < 1:
             raise ValueError(f"batch_size must be a whole number, 1 or more, found {self.batch_size!r}")
 
     @property

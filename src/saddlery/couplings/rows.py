@@ -101,7 +101,12 @@ class RowCoupling:
     def squares(self) -> Array:
         """|A_i|^2, the squared spectral norm of every block."""
         if self.q > 1 or isinstance(self.blocks, Single):
-            return self.rows.squares()
+            with np.errstate(over="ignore"):
+                squares = self.rows.squares()
+            if not np.isfinite(squares).all():
+                i = int(np.argmin(np.isfinite(squares)))
+                raise ValueError(f"X: the squared norm of row {i} is beyond what a float holds; divide X by a number")
+            return squares
         sizes = np.diff(self.blocks.start)
         out = np.empty(self.n)
         for size in np.unique(sizes):
