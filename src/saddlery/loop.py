@@ -121,8 +121,8 @@ def _loop(
             if run.falters(status):
                 run.fall_back()
                 status = None
-            elif status is None and run.auto:
-                run.reconsider()
+            elif run.auto and status in (None, Status.STALLED) and run.reconsider(status is not None):
+                status = None
             if callback is not None and callback(run.row()) is True:
                 status = Status.CALLBACK
             if interrupted:

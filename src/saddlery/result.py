@@ -23,7 +23,7 @@ class Status(enum.Enum):
 
     CONVERGED : x is within tol of the best there is; the only status that is `ok`.
     TIME, EPOCHS : the budget is spent; the certificate says how far x is from the best at most.
-    STALLED : no progress for long; mostly the gap is at the level of rounding errors, or tol is below it.
+    STALLED : nothing moved for long; the gap is at the level of rounding errors, or the method goes in circles.
     DIVERGED : the iterates ran away; x and y are from before.
     INTERRUPTED : Ctrl-C. CALLBACK : the callback returned True. Both: as for TIME.
     REPLAYED : the given draws are played.
@@ -32,7 +32,7 @@ class Status(enum.Enum):
     CONVERGED = "Converged: the relative gap is at most tol."
     TIME = "Stopped: the time budget is spent."
     EPOCHS = "Stopped: max_epochs epochs are made."
-    STALLED = "Stalled: the gap has not fallen for long."
+    STALLED = "Stalled: nothing has moved for long; tol is below what rounding allows, or the method goes in circles."
     DIVERGED = "Diverged: the iterates ran away; the best point from before is returned."
     INTERRUPTED = "Interrupted: the best point so far is returned."
     CALLBACK = "Stopped: the callback asked for it."

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from saddlery import checkpoint as disk
 from saddlery.algorithms import Algorithm, State, method
-from saddlery.algorithms._auto import WATCH, leave, second
+from saddlery.algorithms._auto import following, slow
 from saddlery.certificate import Certificate, Certified, certify
 from saddlery.problem import Problem
 from saddlery.result import COLUMNS, History, Result, Status
@@ -45,7 +45,9 @@ class Run:
     looked: int = -1
     due: int = 0
     improved: int = 0
+    moved: int = 0
     mark: float = math.inf
+    trace: tuple[float, float, float] = (math.inf, math.inf, math.inf)
     lowest: float = math.inf
     highest: float = -math.inf
     certificates: int = 0
@@ -55,6 +57,7 @@ class Run:
     clock: float = field(default_factory=time.perf_counter)
     saved_at: float = -math.inf
     saving: float = 0.0
+    since: int = 0
     fallen: bool = False
 
     # ---- to begin
@@ -99,9 +102,7 @@ class Run:
         elif _better(made, self.best.certificate) or self.algorithm.replay is not None:
             self.best = self.now
         self.lowest, self.highest = min(self.lowest, made.primal), max(self.highest, made.dual)
-        bracket = self.lowest - self.highest if self.highest > -math.inf else self.lowest
-        if bracket < self.mark - 1e-3 * abs(self.mark) or self.mark == math.inf:
-            self.mark, self.improved = bracket, self.epoch
+        self._progress()
         self.looked = self.epoch
         self.certificates += 1
         if not keep:
@@ -109,6 +110,21 @@ class Run:
         self.rows.append(
             (self.epoch, self.passes, float(self.certificates), self.seconds, made.primal, made.dual, made.gap)
         )
+
+    def _progress(self) -> None:
+        """Note when the bracket around the minimum closed by a thousandth, and when anything moved at all.
+
+        Anything: the best gap by a thousandth, the lowest objective or the highest lower bound by a millionth of the
+        bracket and by more than rounding.
+        """
+        bracket = self.lowest - self.highest if self.highest > -math.inf else self.lowest
+        if bracket < self.mark - 1e-3 * abs(self.mark) or self.mark == math.inf:
+            self.mark, self.improved = bracket, self.epoch
+        gap, low, high = self.trace
+        step = max(1e-6 * abs(bracket), 1e-15 * abs(self.lowest))
+        best = self.best.certificate.gap
+        if best < gap * (1.0 - 1e-3) or self.lowest < low - step or -self.highest < high - step:
+            self.trace, self.moved = (best, self.lowest, -self.highest), self.epoch
 
     def row(self) -> dict[str, float]:
         """The newest row, by column."""
@@ -121,9 +137,7 @@ class Run:
 
     def seen(self) -> Progress:
         """What the stopping rules look at."""
-        return Progress(
-            self.epoch, self.seconds, self.now.certificate, self.best.certificate, self.improved, self.runaway
-        )
+        return Progress(self.epoch, self.seconds, self.now.certificate, self.best.certificate, self.moved, self.runaway)
 
     def spent(self, budget: Sequence[Rule]) -> bool:
         """Is the time or are the epochs spent? Then there is one more certificate, and an end."""
@@ -167,21 +181,24 @@ class Run:
         self._take_over(name, batch)
         self.improved = self.epoch
 
-    def reconsider(self) -> None:
-        """Leave the first choice of "auto" for the second, where its gaps say so: see `algorithms._auto`."""
-        if self.fallen or self.epoch < WATCH:
-            return
-        name, proved = second(self.problem, self.algorithm.name)
-        if leave(self.rate(), proved):
-            self.notes.append(
-                f"auto: at epoch {self.epoch} {name} took over from {self.algorithm.name}, whose gap fell more slowly "
-                "than is proved for adaspdc-balanced"
-            )
-            self._take_over(name, 1)
+    def reconsider(self, stalled: bool) -> bool:
+        """Leave a choice of "auto" for the next, where its gaps say so: see `algorithms._auto`. Was it left?"""
+        name = following(self.problem, self.algorithm.name)
+        if name is None:
+            return False
+        if not stalled and not slow(self.problem, self.algorithm.name, self.epoch - self.since, self.rate()):
+            return False
+        self.notes.append(
+            f"auto: at epoch {self.epoch} {name} took over from {self.algorithm.name}, whose gap fell more slowly "
+            "than is proved for adaspdc-balanced"
+        )
+        self._take_over(name, 1)
+        self.moved = self.epoch
+        return True
 
     def rate(self) -> float:
-        """Fall of the logarithm of the gap an epoch, over the later half of the certificates; 0 if it does not fall."""
-        seen = [(row[0], row[6]) for row in self.rows if 0.0 < row[6] < math.inf]
+        """Fall of the logarithm of the gap an epoch, over the later half of the method's certificates, or 0."""
+        seen = [(row[0], row[6]) for row in self.rows if row[0] >= self.since and 0.0 < row[6] < math.inf]
         if len(seen) < 2:
             return 0.0
         (e0, g0), (e1, g1) = seen[len(seen) // 2 - (len(seen) == 2)], seen[-1]
@@ -189,7 +206,7 @@ class Run:
 
     def _take_over(self, name: str, batch: int) -> None:
         parameters = {"batch_size": batch} if batch > 1 else {}
-        self.algorithm, self.fallen = method(name, **parameters), True
+        self.algorithm, self.fallen, self.since = method(name, **parameters), True, self.epoch
         epoch, passes = self.state.epoch, self.state.passes
         self.state = self.algorithm.init(self.problem, self.best.x, self.best.y)
         self.state.epoch, self.state.passes = epoch, passes
@@ -206,7 +223,10 @@ class Run:
             "epoch": self.epoch,
             "due": self.due,
             "improved": self.improved,
+            "moved": self.moved,
+            "since": self.since,
             "mark": self.mark,
+            "trace": self.trace,
             "lowest": self.lowest,
             "highest": self.highest,
             "certificates": self.certificates,

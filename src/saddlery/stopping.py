@@ -15,16 +15,16 @@ from saddlery.result import Status
 class Progress:
     """What the rules look at.
 
-    epoch and seconds of this run; the certificate of the last iterate; that of the best point; the epoch at which
-    the lowest objective and the highest lower bound seen so far last came closer by a thousandth; `runaway`: an
-    objective above which the iterates have run away.
+    epoch and seconds of this run; the certificate of the last iterate; that of the best point; `moved`: the epoch at
+    which the best gap, the lowest objective or the highest lower bound last moved; `runaway`: an objective above which
+    the iterates have run away.
     """
 
     epoch: int
     seconds: float
     certificate: Certificate
     best: Certificate
-    improved: int
+    moved: int
     runaway: float
 
 
@@ -55,13 +55,16 @@ class Gap:
 
 @dataclass(frozen=True)
 class Stalled:
-    """The bracket around the minimum has not closed for `patience` epochs and a `share` of the run: a heuristic."""
+    """Nothing has moved by more than rounding for `patience` epochs and a `share` of the run: a heuristic.
+
+    Slow is not stalled: what creeps is ended by a budget.
+    """
 
     patience: int = 100
     share: float = 0.5
 
     def __call__(self, seen: Progress) -> Status | None:
-        quiet = seen.epoch - seen.improved
+        quiet = seen.epoch - seen.moved
         return Status.STALLED if quiet >= max(self.patience, self.share * seen.epoch) else None
 
 

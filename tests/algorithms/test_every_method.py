@@ -142,6 +142,18 @@ def test_an_intercept_is_not_penalised(method, shift):
     assert result.x[-1] == pytest.approx(float(ones @ (REAL + shift - X @ exact)) / N, abs=1e-4)
 
 
+@pytest.mark.parametrize("method", ["sdca", "iprox-sdca", "adaspdc", "adaspdc-balanced", "adaspdc-sigma"])
+@pytest.mark.parametrize("loss", [sd.Squared(), sd.Logistic(), sd.SmoothHinge(0.5)], ids=lambda f: type(f).__name__)
+def test_the_dual_point_of_an_empty_row_is_found_at_its_first_visit(loss, method):
+    """Its prediction is 0 for ever, so y = f'(0); a step from the largest row would take thousands of visits."""
+    data = X.copy()
+    data[10:15] = 0.0
+    problem = sd.ERM(data, labels(loss), loss, sd.L2(1e-4))
+    result = sd.solve(problem, sd.method(method, sampler=sd.Replay(np.arange(N))))
+    expected = problem.gradients(np.zeros(N))
+    np.testing.assert_allclose(result.state.y[10:15], expected[10:15], rtol=1e-12)
+
+
 def test_needs_are_checked_and_named():
     hinge = sd.ERM(X, MARGIN, sd.Hinge(), sd.L2(0.1))
     with pytest.raises(ValueError, match=r"spdc cannot solve this problem.*gamma = 0.*methods that can: .*sdca"):

@@ -291,7 +291,8 @@ def test_prox_conj_is_the_slow_minimiser(f, data, z, share, sigma):
     y0 = inside(f, b, share)
     exact = float(slow_prox_conj(f, y0, z, sigma, b))
     scale = abs(y0) + abs(float(exact_grad(f, z, b)))  # it lies between y0 and f'(z)
-    assert abs(prox_conj(f, y0, z, sigma, b) - exact) <= 2e-15 * scale + 1e-300
+    # 5e-15 is what is promised; below 1e-40 the twin, which adds y to numbers near 1, sees nothing
+    assert abs(prox_conj(f, y0, z, sigma, b) - exact) <= 5e-15 * scale + 1e-40
 
 
 @each

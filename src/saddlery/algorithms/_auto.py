@@ -1,11 +1,12 @@
-"""What ``method="auto"`` stands for: a first choice, and when to leave it for a second.
+"""What ``method="auto"`` stands for: a first choice, and when to leave it for the next.
 
 1. f smooth, lam > 0, one prediction a row: ``adasdca+``, which on most problems that are not badly conditioned needs
    the least time of all. Its speed on badly conditioned ones varies: some (text, wide data, separable classes) it
-   solves in ten epochs, others never. So its gaps are watched, and where the epochs that they predict are more than
-   twice those that are *proved* for ``adaspdc-balanced``, the run goes on from the best point with the second choice:
-   ``cd`` where the rows are dense and few columns stand against many rows, ``adaspdc-balanced`` otherwise. The factor
-   and the bounds on columns are measured, not derived: a heuristic.
+   solves in ten epochs, others never. So its gaps are watched. Where, after a trial, the epochs that they predict cost
+   more than twice those that are *proved* for ``adaspdc-balanced``, the run goes on from the best point with the next
+   choice: ``cd`` for the squared loss where rows are dense and few columns stand against many rows, watched in the same
+   way, and then, or at once, ``adaspdc-balanced``. The factor, the bounds on columns, the price of epochs and the
+   length of trials are measured, not derived: a heuristic.
 2. f not smooth, lam > 0: ``sdca``.
 3. Several predictions a row, or blocks: ``adaspdc-balanced``.
 4. lam = 0: ``cd``. 5. A penalty that is not a sum over coordinates: ``pdcp``.
@@ -21,11 +22,14 @@ from saddlery.algorithms import METHODS, able
 from saddlery.algorithms._protocol import missing, scale_of
 from saddlery.data.rows import Dense
 from saddlery.problem import Problem
+from saddlery.terms.squared import Squared
 
 ORDER = ("adasdca+", "sdca", "adaspdc-balanced", "cd", "pdcp")
-WATCH = 6  # epochs after which the gaps of the first choice are looked at
-FACTOR = 2.0  # predicted epochs of the first choice over proved epochs of the second that make it leave
-FEW = 100  # columns up to which coordinate descent over them is the second choice, if rows are dense and 10 times more
+FACTOR = 2.0  # predicted cost of a choice over the proved cost of the last that makes it leave
+PACE = {"adasdca+": 1.0, "cd": 5.0}  # epochs that cost as much as one of adaspdc-balanced
+SHARE = {"adasdca+": 0.05, "cd": 0.33}  # of the proved cost of the last, down to a millionth, that a trial may take
+LEAST = 6  # epochs of a trial
+FEW = 100  # columns up to which coordinate descent over them is a choice, if rows are dense and 10 times more
 
 
 def choose(problem: Problem) -> str:
@@ -40,19 +44,21 @@ def choose(problem: Problem) -> str:
     raise ValueError(f"no method can solve this problem; each needs some of: {'; '.join(lacking)}")
 
 
-def second(problem: Problem, first: str) -> tuple[str, float]:
-    """Name of the second choice, and the epochs in which ``adaspdc-balanced`` is proved to gain a factor e.
+def following(problem: Problem, name: str) -> str | None:
+    """Name of the choice after `name`; None after the last."""
+    if name == "adasdca+":
+        dense = isinstance(problem.coupling.rows.view, Dense) and isinstance(problem.f, Squared)
+        thin = problem.d <= min(FEW, problem.n / 10)
+        return "cd" if dense and thin and not missing(METHODS["cd"], problem) else "adaspdc-balanced"
+    return "adaspdc-balanced" if name == "cd" and problem.lam > 0.0 else None
 
-    K / n with K <= n + sum_i sqrt(R_i^2 / (n lam gamma)). Infinite where there is no second choice.
+
+def slow(problem: Problem, name: str, epochs: int, rate: float) -> bool:
+    """Is a factor e in 1 / rate epochs, as seen in a trial, so much dearer than what is proved for the last choice?
+
+    That is K / n epochs of ``adaspdc-balanced`` with K <= n + sum_i sqrt(R_i^2 / (n lam gamma)).
     """
-    if first != "adasdca+":
-        return first, math.inf
     scale = scale_of(problem)
-    epochs = 1.0 + float(scale.R.sum()) / (scale.n * math.sqrt(scale.n * scale.lam * scale.gamma))
-    thin = isinstance(problem.coupling.rows.view, Dense) and problem.d <= min(FEW, problem.n / 10)
-    return ("cd" if thin and not missing(METHODS["cd"], problem) else "adaspdc-balanced"), epochs
-
-
-def leave(rate: float, proved: float) -> bool:
-    """Is a factor e in 1 / rate epochs, as seen, so much slower than what is proved for the second choice?"""
-    return rate * FACTOR * proved < 1.0
+    proved = 1.0 + float(scale.R.sum()) / (scale.n * math.sqrt(scale.n * scale.lam * scale.gamma))
+    trial = max(LEAST, SHARE[name] * PACE[name] * proved * math.log(1e6))
+    return epochs >= trial and rate * PACE[name] * FACTOR * proved < 1.0

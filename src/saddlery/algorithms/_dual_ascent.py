@@ -19,12 +19,11 @@ from saddlery.data.rows import Dense, U, ahead
 from saddlery.kernels.dual import DualStep, coordinates, coordinates_ahead, gather
 from saddlery.problem import Problem
 from saddlery.sampling import Replay
+from saddlery.steps import FREE
 from saddlery.terms import _verbs
 from saddlery.terms._verbs import grad, grad_conj
 
 Array = NDArray[Any]
-
-ENOUGH = 1e15  # the longest dual step, for empty rows: all the way, up to rounding
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ class DualAscent:
             squares = self.squares(problem)
             own = np.empty((problem.n, 3))
             with np.errstate(divide="ignore"):
-                own[:, 0] = np.minimum(problem.lam * problem.n / squares, ENOUGH)
+                own[:, 0] = np.minimum(problem.lam * problem.n / squares, FREE)
             own[:, 1], own[:, 2] = problem.b, problem.c
             state.scratch["own"] = own
         made: Array = state.scratch["own"]

@@ -20,7 +20,8 @@ class AdaSPDC(PrimalDual):
     Algorithm 1: the update of ``spdc`` with sigma_i = k / (2 R_i), tau^t = 1 / (2 R^t k), R^t = max_{i in S_t} R_i,
     theta^t = 1 - 1 / (n/m + R^t sqrt((n/m) / (lam gamma))) (equations 10, 12, 15).
 
-    Corrected: phi* for phi in equation 9; empty rows take the steps of the largest row (as printed they are infinite).
+    Corrected: phi* for phi in equation 9; on an empty row, where the steps as printed are infinite, y goes all the way
+    and x takes the step of the largest row.
     Theorem 1 is false as stated: on rows of very unequal norm the method can diverge (squared loss) or stall (bounded
     y). ``solve`` notices, goes back to the best point, and goes on with `fallback`.
 

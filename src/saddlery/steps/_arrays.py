@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
+FREE = 1e15  # the longest dual step, of empty rows: all the way, up to rounding
+
+
 class Scale(NamedTuple):
     """The numbers of a problem that steps depend on.
 
@@ -32,8 +35,12 @@ class Scale(NamedTuple):
 
     @property
     def norms(self) -> Array:
-        """R_i, the largest in place of 0: an empty row moves nothing by itself, so any step is right for it."""
+        """R_i, the largest in place of 0: an empty row would have x step as far as it likes."""
         return np.where(self.R > 0.0, self.R, self.top)
+
+    def unless_empty(self, sigma: Array) -> Array:
+        """Dual steps that grow without bound as R_i falls to 0, and there are `FREE`."""
+        return np.where(self.R > 0.0, sigma, FREE)
 
 
 class Steps(NamedTuple):

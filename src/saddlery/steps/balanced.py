@@ -43,4 +43,4 @@ def balanced(scale: Scale, live: Any) -> tuple[Fixed, Array]:
     relative, sigma = np.ones(scale.R.size), np.ones(scale.R.size)
     relative[live] = scale.n * p
     sigma[live] = relative[live] / (4.0 * tau * scale.norms[live] ** 2)
-    return Fixed(sigma, scale.share / relative, tau, 1.0 - 1.0 / K, scale.lam), p
+    return Fixed(scale.unless_empty(sigma), scale.share / relative, tau, 1.0 - 1.0 / K, scale.lam), p
