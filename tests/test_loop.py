@@ -69,6 +69,40 @@ def test_a_result_goes_on_exactly(method, intercept):
     assert np.array_equal(whole.state.x, from_state.state.x)
 
 
+def hard():
+    """A problem on which auto leaves its first choice at epoch 14 or so."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((300, 100)) + 2.0
+    b = X @ rng.standard_normal(100) + rng.standard_normal(300)
+    return sd.ERM(X, b, sd.Squared(), sd.L2(3e-3 * 500.0 / 300))
+
+
+@pytest.mark.parametrize("parts", [(7, 33), (25, 15), (1, 39), (20, 10, 10)], ids=str)
+@pytest.mark.parametrize("method", ["auto", "adaspdc"])
+def test_a_run_that_changes_its_method_goes_on_exactly(method, parts):
+    """Also where it was cut between two certificates, or after another method took over."""
+    p = hard() if method == "auto" else wild(sd.Squared(), 2.3)
+    whole = sd.solve(p, method, tol=0, max_epochs=40)
+    assert whole.method == "adaspdc-balanced"
+    part = None
+    for epochs in parts:
+        part = sd.solve(p, method, tol=0, max_epochs=epochs, start=part)
+    assert part.method == whole.method
+    same(part, whole)
+
+
+def test_no_epoch_is_made_beyond_the_last():
+    """Not even where a method gives way at the last certificate."""
+    for epochs in range(1, 30):
+        assert sd.solve(wild(sd.Squared(), 2.3), "adaspdc", tol=0, max_epochs=epochs).epochs == epochs
+        assert sd.solve(hard(), "auto", tol=0, max_epochs=epochs, every=1).epochs == epochs
+
+
+def test_what_converged_has_converged_whatever_the_callback_says():
+    result = sd.solve(problem(), "sdca", tol=1e-3, every=1, callback=lambda row: row["gap"] < 1e-4)
+    assert result.status is sd.Status.CONVERGED
+
+
 def test_elastic_net_goes_on_exactly():
     p = problem(penalty=sd.L1L2(0.02, 0.01))
     whole = sd.solve(p, "adaspdc", tol=0, max_epochs=12)

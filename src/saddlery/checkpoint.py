@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from saddlery.algorithms._protocol import State
 from saddlery.certificate import Certificate, Certified
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass
@@ -31,6 +31,7 @@ class Saved:
     best: Certified
     rows: list[tuple[float, ...]]
     counters: dict[str, Any]
+    watch: dict[str, Any]
 
 
 def write(path: Path, saved: Saved) -> None:
@@ -46,6 +47,7 @@ def write(path: Path, saved: Saved) -> None:
         "random": state.random,
         "certificate": asdict(saved.best.certificate),
         "counters": saved.counters,
+        "watch": saved.watch,
     }
     arrays: dict[str, NDArray[Any]] = {
         "meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8),
@@ -95,4 +97,4 @@ def read(path: Path, problem: str, method: str) -> Saved:
     )
     best = Certified(Certificate(**meta["certificate"]), arrays["best_x"], arrays["best_y"])
     rows = [tuple(row) for row in arrays["rows"].tolist()]
-    return Saved(problem, method, meta["active"], state, best, rows, meta["counters"])
+    return Saved(problem, method, meta["active"], state, best, rows, meta["counters"], meta["watch"])

@@ -24,7 +24,7 @@ from saddlery.algorithms import Algorithm, able, method, missing
 from saddlery.algorithms._auto import choose
 from saddlery.problem import Problem
 from saddlery.result import Result, Status
-from saddlery.run import Run, signature
+from saddlery.run import Run
 from saddlery.stopping import Epochs, Gap, NonFinite, Rule, Stalled, Time, first
 
 Callback = Callable[[dict[str, float]], Any]
@@ -86,7 +86,7 @@ def solve(
     )
     path = None if checkpoint is None else Path(checkpoint)
     if path is not None and path.exists():
-        run.restore(disk.read(path, problem.fingerprint, signature(algorithm)))
+        run.restore(disk.read(path, problem.fingerprint, run.signature))
     else:
         run.begin(start)
     rules: list[Rule] = [NonFinite(), Gap(tol), Epochs(max_epochs)]
@@ -114,22 +114,20 @@ def _loop(
     replay = run.algorithm.replay is not None
     budget = [rule for rule in rules if isinstance(rule, (Time, Epochs))]
     while True:
-        if run.epoch >= run.due or replay or interrupted or run.spent(budget):
+        if run.looked < 0 or run.epoch >= run.watch.due or replay or interrupted or run.spent(budget):
             run.look(keep=history)
-            run.due = run.epoch + (every if isinstance(every, int) else run.pause(tol))
+            due = run.epoch >= run.watch.due
+            run.schedule(every, tol)
             status = first(rules, run.seen())
-            if run.falters(status):
-                run.fall_back()
-                status = None
-            elif run.auto and status in (None, Status.STALLED) and run.reconsider(status is not None):
-                status = None
+            if due and run.gives_way(status):
+                status = first(budget, run.seen())
             if callback is not None and callback(run.row()) is True:
-                status = Status.CALLBACK
+                status = status or Status.CALLBACK
             if interrupted:
-                status = Status.INTERRUPTED
+                status = status or Status.INTERRUPTED
             if replay and run.epoch > 0:
                 status = Status.REPLAYED
-            bar.set_postfix_str(f"gap {run.best.certificate.relative_gap:.1e}", refresh=False)
+            bar.set_postfix_str(f"gap {run.now.certificate.relative_gap:.1e}", refresh=False)
             if path is not None:
                 run.save(path, last=status is not None)
             if status is not None:

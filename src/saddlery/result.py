@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from saddlery.algorithms._protocol import State
 from saddlery.certificate import Certificate
+from saddlery.watch import Watch
 
 Array = NDArray[Any]
 
@@ -94,6 +95,7 @@ class Result:
     seconds, epochs : spent in this call.
     state : the last iterate and all that the method remembers. Give the result as `start` to go on exactly.
     method : name of the method that ended the run.
+    problem, algorithm, asked, watch : what was solved, how, and what the run had seen, so that it can go on.
     """
 
     x: Array
@@ -106,7 +108,10 @@ class Result:
     epochs: int
     state: State
     method: str
-    problem: Any = field(repr=False, default=None)
+    problem: Any = field(repr=False)
+    algorithm: Any = field(repr=False)
+    asked: str = field(repr=False)
+    watch: Watch = field(repr=False)
 
     def __str__(self) -> str:
         head = f"{self.status} {self.method}, {self.epochs} epochs, {self.seconds:.3g} s; {self.certificate}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from saddlery.problem import Problem
 from saddlery.result import COLUMNS, History, Result, Status
 from saddlery.stopping import Progress, Rule, first
 from saddlery.terms import _verbs
+from saddlery.watch import Watch
 
 Array = NDArray[Any]
 
@@ -37,33 +38,27 @@ class Run:
     rng: np.random.Generator
     auto: bool = False
     state: State = field(init=False)
-    best: Certified = field(init=False)
+    best: Certified | None = None
     now: Certified = field(init=False)
+    watch: Watch = field(default_factory=Watch)
     rows: list[tuple[float, ...]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     epoch: int = 0
     looked: int = -1
-    due: int = 0
-    improved: int = 0
-    moved: int = 0
-    mark: float = math.inf
-    trace: tuple[float, float, float] = (math.inf, math.inf, math.inf)
-    lowest: float = math.inf
-    highest: float = -math.inf
     certificates: int = 0
     passes: float = 0.0
-    runaway: float = math.inf
     earlier: float = 0.0
     clock: float = field(default_factory=time.perf_counter)
     saved_at: float = -math.inf
     saving: float = 0.0
-    since: int = 0
-    fallen: bool = False
 
     # ---- to begin
 
     def begin(self, start: Any) -> None:
         """The state to start from."""
+        if isinstance(start, Result) and start.asked == self.signature and self._same(start):
+            self._go_on(start)
+            return
         state = getattr(start, "state", start)
         same = not isinstance(start, Result) or self._same(start)
         if isinstance(state, State) and same and state.method == self.algorithm.name and self._fits(state):
@@ -72,6 +67,19 @@ class Run:
             return
         x, y = _point(self.problem, start)
         self.state = self.algorithm.init(self.problem, x, y)
+
+    def _go_on(self, start: Result) -> None:
+        """As if the run that made this result had not ended: with the method that ended it, and what it had seen."""
+        if start.method != self.asked.name:
+            self.algorithm = start.algorithm
+        self.state, self.watch = _copy(start.state), start.watch.shifted(start.epochs)
+        self.rng.bit_generator.state = dict(start.state.random)
+        self.best = Certified(start.certificate, start.x.copy(), start.y.copy())
+
+    @property
+    def signature(self) -> str:
+        """Name and parameters of what was asked for."""
+        return ("auto: " if self.auto else "") + signature(self.asked)
 
     def _same(self, start: Result) -> bool:
         return start.problem is self.problem or start.problem.fingerprint == self.problem.fingerprint
@@ -94,37 +102,21 @@ class Run:
         with np.errstate(all="ignore"):
             x, y = self.algorithm.iterate(self.problem, self.state)
             self.now = certify(self.problem, x, y)
-        made = self.now.certificate
-        if self.looked < 0:
-            self.best = self.now
+        made, replay = self.now.certificate, self.algorithm.replay is not None
+        if self.best is None:
             scale = max(abs(made.primal), abs(self.problem.scale or 0.0))
-            self.runaway = RUNAWAY * scale if math.isfinite(scale) and scale > 0.0 else math.inf
-        elif _better(made, self.best.certificate) or self.algorithm.replay is not None:
+            self.watch.runaway = RUNAWAY * scale if math.isfinite(scale) and scale > 0.0 else math.inf
+        if self.best is None or replay or _better(made, self.best.certificate):
             self.best = self.now
-        self.lowest, self.highest = min(self.lowest, made.primal), max(self.highest, made.dual)
-        self._progress()
+        if self.epoch >= self.watch.due:
+            self.watch.see(self.epoch, made, self.best.certificate.gap)
         self.looked = self.epoch
         self.certificates += 1
         if not keep:
-            del self.rows[:-1]  # the cadence looks at the last two
+            self.rows.clear()
         self.rows.append(
             (self.epoch, self.passes, float(self.certificates), self.seconds, made.primal, made.dual, made.gap)
         )
-
-    def _progress(self) -> None:
-        """Note when the bracket around the minimum closed by a thousandth, and when anything moved at all.
-
-        Anything: the best gap by a thousandth, the lowest objective or the highest lower bound by a millionth of the
-        bracket and by more than rounding.
-        """
-        bracket = self.lowest - self.highest if self.highest > -math.inf else self.lowest
-        if bracket < self.mark - 1e-3 * abs(self.mark) or self.mark == math.inf:
-            self.mark, self.improved = bracket, self.epoch
-        gap, low, high = self.trace
-        step = max(1e-6 * abs(bracket), 1e-15 * abs(self.lowest))
-        best = self.best.certificate.gap
-        if best < gap * (1.0 - 1e-3) or self.lowest < low - step or -self.highest < high - step:
-            self.trace, self.moved = (best, self.lowest, -self.highest), self.epoch
 
     def row(self) -> dict[str, float]:
         """The newest row, by column."""
@@ -137,76 +129,84 @@ class Run:
 
     def seen(self) -> Progress:
         """What the stopping rules look at."""
-        return Progress(self.epoch, self.seconds, self.now.certificate, self.best.certificate, self.moved, self.runaway)
+        assert self.best is not None
+        return Progress(
+            self.epoch,
+            self.seconds,
+            self.now.certificate,
+            self.best.certificate,
+            self.watch.moved,
+            self.watch.runaway,
+        )
 
     def spent(self, budget: Sequence[Rule]) -> bool:
         """Is the time or are the epochs spent? Then there is one more certificate, and an end."""
         return first(budget, self.seen()) is not None
 
-    def pause(self, tol: float) -> int:
+    def schedule(self, every: int | str, tol: float) -> None:
+        """Say when the next certificate is due, if this one was."""
+        if self.epoch >= self.watch.due:
+            self.watch.due = self.epoch + (every if isinstance(every, int) else self._pause(tol))
+
+    def _pause(self, tol: float) -> int:
         """Epochs to the next certificate: six epochs' worth of work, or fewer if tol is expected to be met before."""
         stored = self.problem.coupling.rows.stored
-        per_epoch = self.passes / self.epoch if self.epoch else 1.0
+        per_epoch = self.state.passes / self.state.epoch if self.state.epoch else 1.0
         certificate, epoch = 150e-6 + 1.2e-9 * stored, 60e-6 + 2.5e-9 * stored * per_epoch
         longest = max(1, math.ceil(6.0 * certificate / epoch))
-        if self.epoch == 0:
+        if self.state.epoch == 0:
             return min(2, longest)
-        gaps = [(row[0], row[6]) for row in self.rows[-2:] if row[6] > 0.0 and math.isfinite(row[6])]
-        if len(gaps) == 2 and gaps[1][1] < gaps[0][1] and tol > 0.0:
-            rate = math.log(gaps[0][1] / gaps[1][1]) / (gaps[1][0] - gaps[0][0])
-            relative = self.now.certificate.relative_gap
-            if relative > tol:
-                return max(1, min(longest, math.ceil(math.log(relative / tol) / rate)))
+        rate, relative = self.watch.last_rate(), self.now.certificate.relative_gap
+        if rate > 0.0 and relative > tol > 0.0:
+            return max(1, min(longest, math.ceil(math.log(relative / tol) / rate)))
         return longest
 
     # ---- trouble
 
-    def falters(self, status: Status | None) -> bool:
+    def gives_way(self, status: Status | None) -> bool:
+        """Hand over to another method, where there is one and there is a reason. Was it done?"""
+        if self._falters(status):
+            self._fall_back()
+            return True
+        return self.auto and status in (None, Status.STALLED) and self._reconsider(status is not None)
+
+    def _falters(self, status: Status | None) -> bool:
         """Has a method that has a fallback diverged, or stopped to make progress?"""
-        if getattr(self.algorithm, "fallback", None) is None or self.algorithm.replay is not None or self.fallen:
+        replay = self.algorithm.replay is not None
+        if getattr(self.algorithm, "fallback", None) is None or replay or self.watch.fallen:
             return False
         if status is not None:
             return status in (Status.DIVERGED, Status.STALLED)
-        return self.epoch - self.improved >= PATIENCE
+        return self.epoch - self.watch.improved >= PATIENCE
 
-    def fall_back(self) -> None:
+    def _fall_back(self) -> None:
         """Go on from the best point with a method that is proved to converge."""
         batch = getattr(self.algorithm, "batch_size", 1)
         fallback = getattr(self.algorithm, "fallback", "auto")
         name = ("adaspdc-balanced" if batch == 1 else "adaspdc-sigma") if fallback == "auto" else fallback
         self.notes.append(
-            f"{self.algorithm.name} made no progress after epoch {self.improved} (it is not proved to converge on rows "
-            f"of unequal norm): at epoch {self.epoch} the best point was restored and {name} took over"
+            f"{self.algorithm.name} made no progress after epoch {self.watch.improved} (it is not proved to converge "
+            f"on rows of unequal norm): at epoch {self.epoch} the best point was restored and {name} took over"
         )
         self._take_over(name, batch)
-        self.improved = self.epoch
 
-    def reconsider(self, stalled: bool) -> bool:
+    def _reconsider(self, stalled: bool) -> bool:
         """Leave a choice of "auto" for the next, where its gaps say so: see `algorithms._auto`. Was it left?"""
-        name = following(self.problem, self.algorithm.name)
-        if name is None:
-            return False
-        if not stalled and not slow(self.problem, self.algorithm.name, self.epoch - self.since, self.rate()):
+        name, trial = following(self.problem, self.algorithm.name), self.epoch - self.watch.since
+        if name is None or not (stalled or slow(self.problem, self.algorithm.name, trial, self.watch.rate())):
             return False
         self.notes.append(
             f"auto: at epoch {self.epoch} {name} took over from {self.algorithm.name}, whose gap fell more slowly "
             "than is proved for adaspdc-balanced"
         )
         self._take_over(name, 1)
-        self.moved = self.epoch
         return True
-
-    def rate(self) -> float:
-        """Fall of the logarithm of the gap an epoch, over the later half of the method's certificates, or 0."""
-        seen = [(row[0], row[6]) for row in self.rows if row[0] >= self.since and 0.0 < row[6] < math.inf]
-        if len(seen) < 2:
-            return 0.0
-        (e0, g0), (e1, g1) = seen[len(seen) // 2 - (len(seen) == 2)], seen[-1]
-        return max(0.0, math.log(g0 / g1) / (e1 - e0)) if e1 > e0 else 0.0
 
     def _take_over(self, name: str, batch: int) -> None:
         parameters = {"batch_size": batch} if batch > 1 else {}
-        self.algorithm, self.fallen, self.since = method(name, **parameters), True, self.epoch
+        assert self.best is not None
+        self.algorithm = method(name, **parameters)
+        self.watch.start_anew(self.epoch)
         epoch, passes = self.state.epoch, self.state.passes
         self.state = self.algorithm.init(self.problem, self.best.x, self.best.y)
         self.state.epoch, self.state.passes = epoch, passes
@@ -221,29 +221,21 @@ class Run:
         self.state.random, self.state.method = dict(self.rng.bit_generator.state), self.algorithm.name
         counters = {
             "epoch": self.epoch,
-            "due": self.due,
-            "improved": self.improved,
-            "moved": self.moved,
-            "since": self.since,
-            "mark": self.mark,
-            "trace": self.trace,
-            "lowest": self.lowest,
-            "highest": self.highest,
             "certificates": self.certificates,
             "passes": self.passes,
-            "runaway": self.runaway,
             "earlier": self.seconds,
             "notes": self.notes,
-            "fallen": self.fallen,
         }
+        assert self.best is not None
         saved = disk.Saved(
             self.problem.fingerprint,
-            signature(self.asked),
+            self.signature,
             self.algorithm.name,
             self.state,
             self.best,
             self.rows,
             counters,
+            asdict(self.watch),
         )
         try:
             disk.write(path, saved)
@@ -256,6 +248,7 @@ class Run:
         """Go on from a checkpoint."""
         for name, value in saved.counters.items():
             setattr(self, name, value)
+        self.watch = Watch(**saved.watch)
         if saved.active != self.asked.name:
             batch = getattr(self.asked, "batch_size", 1)
             self.algorithm = method(saved.active, **({"batch_size": batch} if batch > 1 else {}))
@@ -268,6 +261,7 @@ class Run:
 
     def result(self, status: Status) -> Result:
         """All of it."""
+        assert self.best is not None
         self.algorithm.iterate(self.problem, self.state)
         self.state.random, self.state.method = dict(self.rng.bit_generator.state), self.algorithm.name
         return Result(
@@ -282,6 +276,9 @@ class Run:
             _copy(self.state),
             self.algorithm.name,
             self.problem,
+            self.algorithm,
+            self.signature,
+            self.watch,
         )
 
 
