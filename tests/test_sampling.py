@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import saddlery as sd
+import saddlery.sampling.permutation
 from saddlery.sampling import Adaptive, Permutation, Replay, Uniform, Weighted
 
 LIKELY = 1e-3  # a p-value below it is taken for a wrong law
@@ -113,10 +114,20 @@ def test_a_pass_that_batches_do_not_divide_has_no_row_twice():
     assert len(set(drawn.reshape(-1).tolist())) == 7, "the row that is left over is not always the same"
 
 
-def test_orders_are_uniform():
+@pytest.mark.parametrize("few", [5000, 0], ids=["shuffled by NumPy", "shuffled by a compiled loop"])
+def test_orders_are_uniform(few, monkeypatch):
+    monkeypatch.setattr(saddlery.sampling.permutation, "FEW", few)
     drawn = Permutation().draw(np.random.default_rng(4), 4, 4 * 6000).reshape(6000, 4)
     orders = {order: k for k, order in enumerate(itertools.permutations(range(4)))}
     assert agree(np.bincount([orders[tuple(row)] for row in drawn.tolist()], minlength=24), np.ones(24))
+
+
+def test_many_rows_are_shuffled_far_and_wide():
+    n = 20_000
+    order = Permutation().draw(np.random.default_rng(5), n, n)[:, 0]
+    assert np.array_equal(np.sort(order), np.arange(n))
+    cells = np.histogram2d(np.arange(n), order, bins=20)[0].reshape(-1)
+    assert agree(cells, np.ones(400))
 
 
 @pytest.mark.parametrize("make", [Uniform, Permutation])
