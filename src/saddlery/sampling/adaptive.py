@@ -3,7 +3,7 @@
 Equivalently, and faster than a tree: give every row a clock that rings first after an exponential time of rate w_i and,
 after k rings, next after one of rate w_i / shrink^k. Clocks have no memory, so whichever rings next is row i with
 probability proportional to its present rate, and the order of the first T rings has exactly the law of T draws.
-Making rings up to a time and sorting them is O(n + T log T), in vectors.
+Making rings up to a time and sorting them is O(n + T).
 
 Where few rows have a chance every one of them is drawn many times, and rates fall below what a float holds. Then the
 times of many rings of each are made at once, as logarithms.
@@ -18,12 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saddlery._compile import lean_kernel
 from saddlery.sampling._protocol import only_single
 from saddlery.sampling.weighted import Weighted
 
 Array = NDArray[Any]
 
 OFTEN = 8  # draws for each row that has a chance, from which on many rings are made at once
+AMPLE = 1.5  # rings that a round is for, over those still wanted, if rates did not fall
+SOME, MANY = 100, 1 << 18  # waits that are drawn at once, at least and at most
 FLAT = 1e-100  # ratio of two chances, and 1 / shrink, below which rates are kept as logarithms
 
 
@@ -63,26 +66,28 @@ class Adaptive:
 
 
 def _rings(rng: np.random.Generator, rate: Array, shrink: float, steps: int) -> Array:
-    """Whose clocks ring first, `steps` times. Changes `rate`."""
-    n, count, since, out = rate.size, 0, 0.0, []
-    with np.errstate(divide="ignore"):
-        ring = rng.standard_exponential(n)
-        ring /= rate  # a row of weight 0 never rings
+    """Whose clocks ring first, `steps` times. Changes `rate`.
+
+    In rounds, because rates fall: of a few more than are still wanted if they did not. Within a round rings are never
+    denser than at its start, so that buckets of equal length sort them.
+    """
+    count, out, slow = 0, [], rate
+    np.divide(1.0, rate, out=slow, where=rate > 0.0)  # the mean wait; a row of chance 0 waits for ever
+    slow[slow == 0.0] = np.inf
+    ring, since = slow * rng.standard_exponential(slow.size), 0.0
     while count < steps:
-        until = since + (steps - count) / rate.sum()  # so many rings are expected until then, or fewer, as rates fall
-        due, times, drawn = np.flatnonzero(ring <= until).astype(np.int32 if n < 2**31 else np.int64), [], []
-        while due.size:
-            times.append(ring[due])
-            drawn.append(due)
-            count += due.size
-            rate[due] /= shrink
-            ring[due] += rng.standard_exponential(due.size) / rate[due]
-            due = due[ring[due] <= until]
-        if drawn:
-            order = _in_time(np.concatenate(times), since, until)
-            out.append(np.concatenate(drawn)[order])
+        until, place = since + AMPLE * (steps - count) / (1.0 / slow).sum(), np.zeros(2, np.int64)
+        times, rows = [], []
+        while place[0] < slow.size:
+            waits = rng.standard_exponential(min(max(steps - count, SOME), MANY))
+            made = np.empty(waits.size), np.empty(waits.size, np.int32 if slow.size < 2**31 else np.int64)
+            rings(ring, slow, shrink, until, waits, *made, place)
+            times.append(made[0][: place[1]])
+            rows.append(made[1][: place[1]])
+            count += int(place[1])
+        out.append(_sorted(np.concatenate(times), np.concatenate(rows), since, until))
         since = until
-    del rate, ring
+    del slow, ring
     return np.concatenate(out)[:steps].astype(np.int64)
 
 
@@ -109,13 +114,49 @@ def _many_rings(rng: np.random.Generator, rate: Array, shrink: float, steps: int
     return np.concatenate(out)
 
 
-def _in_time(times: Array, since: float, until: float) -> Array:
-    """The order of times between two, by a radix sort: two stable sorts of 16 bits, which NumPy makes in O(n).
+def _sorted(times: Array, rows: Array, since: float, until: float) -> Array:
+    """The rows in the order of their times, by buckets of equal length, about one for each."""
+    first, order = np.zeros(times.size + 2, np.int32 if times.size < 2**31 else np.int64), np.empty_like(rows)
+    into_buckets(times, rows, since, until, first, np.empty_like(times), order)
+    return order
 
-    Times that agree to 2^-32 of the whole keep their order, which no statistic can tell: the row of the highest rate
-    rings after at least 1/n of it, on average.
-    """
-    ticks = ((times - since) * (4294967295.0 / (until - since))).astype(np.uint32)
-    order = np.argsort((ticks & np.uint32(0xFFFF)).astype(np.uint16), kind="stable").astype(np.int32)
-    high = (ticks >> np.uint32(16)).astype(np.uint16)[order]
-    return np.asarray(order[np.argsort(high, kind="stable")])
+
+@lean_kernel
+def rings(
+    ring: Array, slow: Array, shrink: float, until: float, waits: Array, times: Array, rows: Array, place: Array
+) -> None:
+    """Note the rings up to a time, row by row from row place[0], until the waits are used up: place[1] of them."""
+    count = np.uint64(0)
+    for i in range(np.uint64(place[0]), np.uint64(ring.shape[0])):
+        while ring[i] <= until:
+            if count == np.uint64(waits.shape[0]):
+                place[0], place[1] = i, count
+                return
+            times[count], rows[count] = ring[i], i
+            slow[i] *= shrink
+            ring[i] += slow[i] * waits[count]
+            count += np.uint64(1)
+    place[0], place[1] = ring.shape[0], count
+
+
+@lean_kernel
+def into_buckets(
+    times: Array, rows: Array, since: float, until: float, first: Array, sorted_times: Array, order: Array
+) -> None:
+    """Count, place, and sort by insertion what is in one bucket. `first` comes as zeros."""
+    scale = times.shape[0] / (until - since)
+    for k in range(np.uint64(times.shape[0])):
+        first[np.uint64((times[k] - since) * scale) + np.uint64(1)] += 1
+    for p in range(np.uint64(1), np.uint64(first.shape[0])):
+        first[p] += first[p - np.uint64(1)]
+    for k in range(np.uint64(times.shape[0])):
+        bucket = np.uint64((times[k] - since) * scale)
+        at = np.uint64(first[bucket])
+        first[bucket] += 1
+        sorted_times[at], order[at] = times[k], rows[k]
+    for k in range(np.uint64(1), np.uint64(times.shape[0])):
+        time, row, at = sorted_times[k], order[k], np.uint64(k)
+        while at > np.uint64(0) and sorted_times[at - np.uint64(1)] > time:
+            sorted_times[at], order[at] = sorted_times[at - np.uint64(1)], order[at - np.uint64(1)]
+            at -= np.uint64(1)
+        sorted_times[at], order[at] = time, row
