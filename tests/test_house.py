@@ -31,7 +31,7 @@ HOUSE = {
     "result": "problem certificate algorithms._protocol watch",
     "stopping": "certificate result",
     "checkpoint": "certificate algorithms._protocol",
-    "run": "terms problem certificate algorithms watch result stopping checkpoint",
+    "run": "terms problem certificate sampling algorithms watch result stopping checkpoint",
     "loop": "problem algorithms result stopping checkpoint run",
 }
 TOP = ("estimators", "modelling", "distributed", "reproduce", "report", "cli")  # anything above, not each other

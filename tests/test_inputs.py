@@ -26,6 +26,14 @@ def put(array, place, value):
     return array
 
 
+def broken(form):
+    """A sparse matrix with a row number below 0."""
+    matrix = sp.coo_array(X).asformat(form)
+    rows = matrix.indices if form == "csc" else matrix.coords[0]
+    rows[1] = -2
+    return matrix
+
+
 PROBLEMS = {
     "NaN in X": (lambda: sd.ERM(put(X, (3, 1), math.nan), B, F, G), "X holds nan at row 3, column 1; only finite"),
     "infinity in sparse X": (
@@ -46,7 +54,7 @@ PROBLEMS = {
     "labels 0 and 1": (lambda: sd.ERM(X, B > 0, F, G), r"labels of Logistic must be -1 and 1, found .*np.where"),
     "classes beyond the last": (
         lambda: sd.ERM(X, np.arange(N), sd.Softmax(3), G),
-        r"Softmax\(3\) must be 0, 1, ..., 2",
+        r"Softmax\(3\) must be whole numbers from 0 to 2, found",
     ),
     "one class with an intercept": (
         lambda: sd.ERM(X, np.ones(N), F, G, intercept=True),
@@ -76,8 +84,32 @@ PROBLEMS = {
     ),
     "labels that do not match blocks": (
         lambda: sd.SeparableSaddle([np.ones((3, 2))] * 2, sd.Squared(), G, b=[np.ones(2), np.ones(3)]),
-        r"length 4, .* found shape \(5,\)",
+        r"a vector for every block, of lengths \[2, 2\] ..., found \[\(2,\), \(3,\)\]",
     ),
+    "labels of the right number but not by block": (
+        lambda: sd.SeparableSaddle([np.ones((3, 2)), np.ones((3, 3))], sd.Squared(), G, b=[np.ones(3), np.ones(2)]),
+        "a vector for every block",
+    ),
+    "a block of no width": (
+        lambda: sd.SeparableSaddle([np.ones((3, 2)), np.ones((3, 0))], sd.Squared(), G),
+        "block 1 has no column",
+    ),
+    "a class that no row has, with an intercept": (
+        lambda: sd.ERM(X, B > 0, sd.Softmax(3), G, intercept=True),
+        r"no row has the label 2 of Softmax\(3\).*use Softmax\(2\)",
+    ),
+    "masked entries": (
+        lambda: sd.ERM(np.ma.masked_less(X, -1.0), B, F, G),
+        "X has .* masked entries; fill them in",
+    ),
+    "masked labels": (lambda: sd.ERM(X, np.ma.masked_equal(B, 1.0), F, G), "b has 5 masked entries"),
+    "an array in a box": (lambda: sd.ERM(X, B, F, sd.Box(np.zeros(3), 1.0)), r"Box\(lo=...\) must be one number"),
+    "a group beyond the last": (
+        lambda: sd.ERM(X, B, F, sd.GroupL2(0.1, [0, 1, 2**40])),
+        "has the group number 1099511627776 for 3 coordinates",
+    ),
+    "indices of CSC below 0": (lambda: sd.ERM(broken("csc"), B, F, G), "X is not a valid CSC matrix: indices from -2"),
+    "indices of COO below 0": (lambda: sd.ERM(broken("coo"), B, F, G), "X is not a valid COO matrix: indices from -2"),
     "NaN in a block": (
         lambda: sd.SeparableSaddle([np.ones((3, 2)), np.full((3, 2), math.nan)], sd.Squared(), G),
         "blocks holds nan",
@@ -102,6 +134,15 @@ RUNS = {
     "half an epoch": ({"max_epochs": 1.5}, "max_epochs must be a whole number"),
     "max_time < 0": ({"max_time": -1.0}, "max_time must be seconds"),
     "max_time in words": ({"max_time": "long"}, "max_time must be seconds, 0 or more, or None, found 'long'"),
+    "every an array": ({"every": np.ones(2)}, 'every must be "auto" or a whole number'),
+    "a fallback that is none": (
+        {"method": sd.method("adaspdc", fallback="nope")},
+        "no method 'nope'",
+    ),
+    "a fallback without batches": (
+        {"method": sd.method("adaspdc", fallback="sdca", batch_size=2)},
+        "method 'sdca' has no parameter 'batch_size'",
+    ),
     "every 0": ({"every": 0}, 'every must be "auto" or a whole number, 1 or more, found 0'),
     "a seed that is none": ({"seed": "a"}, "seed must be a whole number, 0 or more, or None, found 'a'"),
     "a callback that cannot be called": ({"callback": 3}, "callback must be a function of one argument, found 3"),

@@ -11,7 +11,7 @@ each a Fenchel-Young inequality, so that it has no cancellation floor. Repairs, 
 2. Intercept: sum_i y_i = 0 by scaling down the heavier sign (for classes: each class by the stationary distribution
    of the Markov chain that the class sums make).
 3. g* finite only on an interval (lam = 0, l1): y is scaled down until u is in it. Finite only on a half line
-   (lam = 0, x >= 0): y is moved along W A w, W the room that each y_i has in its interval, until u is in it.
+   (lam = 0, x >= 0): y is moved along W A w, W the room that each y_i has in its interval, until u is in it; or to 0.
 4. g* finite only at 0 (no penalty): no finite gap. Where f is delta-strongly convex and A has full column rank and few
    columns, P is mu-strongly convex with mu = delta lambda_min(A'CA) / n, and P(x) - P* <= |grad P(x)|^2 / (2 mu):
    kind "strong".
@@ -32,6 +32,7 @@ from saddlery.terms._sums import Single, conj_sum, feasible, rooms
 
 Array = NDArray[Any]
 
+REPAIRS = 10  # attempts to move a dual point into a cone
 ROUNDING = 1e-9  # of the objective: a negative part of the gap that is larger is no rounding error
 
 
@@ -137,6 +138,10 @@ def _balance(problem: Problem, y: Array) -> None:
         up, down = float(y[y > 0.0].sum()), -float(y[y < 0.0].sum())
         heavy = y > 0.0 if up > down else y < 0.0
         y[heavy] *= min(up, down) / max(up, down, 1e-300)
+        left = float(y.sum())  # what rounding leaves over, taken from the largest of its sign
+        if left != 0.0:
+            k = int(np.argmax(np.sign(left) * y))
+            y[k] -= left if abs(left) < abs(y[k]) else 0.0
         return
     classes, labels = problem.q, problem.b.astype(np.int64)
     rows = y.reshape(-1, classes)
@@ -172,7 +177,8 @@ def _stationary(flow: Array) -> Array:
 def _into_reach(problem: Problem, y: Array, u: Array, x: Array) -> tuple[Array, Array] | None:
     """(y, u) moved to where g*(-u) is finite; None where it already is, or where no way is known."""
     if not _verbs.separable(problem.g):
-        scale = float(problem.g.reach_scale(-u))
+        own = getattr(problem.g, "reach_scale", None)
+        scale = float(own(-u)) if own else _finite_scale(problem, -u)
     elif getattr(type(problem.g), "reach", None) is None:
         scale = _finite_scale(problem, -u)
     else:
@@ -189,28 +195,54 @@ def _into_reach(problem: Problem, y: Array, u: Array, x: Array) -> tuple[Array, 
 
 def _finite_scale(problem: Problem, v: Array) -> float:
     """The largest s in [0, 1] for which g*(s v) is finite, of a penalty that does not say where it is: by bisection."""
+
+    def finite(scale: float) -> bool:
+        g, at = problem.g, scale * v
+        return math.isfinite(conj_sum(g, at) if _verbs.separable(g) else g.conj(at))
+
     low, high = 0.0, 1.0
-    if math.isfinite(conj_sum(problem.g, v)):
+    if finite(1.0):
         return 1.0
     for _ in range(60):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if math.isfinite(conj_sum(problem.g, middle * v)) else (low, middle)
+        low, high = (middle, high) if finite(middle) else (low, middle)
     return low
 
 
 def _into_cone(problem: Problem, y: Array, u: Array, x: Array, sign: float) -> tuple[Array, Array] | None:
     """Move y so that sign * u >= 0: y + sign W (A w + w0), A'W(A w + w0) / n = missing, its sum 0 for the intercept.
 
-    Conjugate gradients; a little more than what is missing is asked for, so that a rough solution will do.
+    w is nonzero where something is missing or x is; other coordinates of u that fall below 0 by the move join them, and
+    all is done again. A little more than what is missing is asked for, and never less than what rounding can undo.
+    Where that fails, y = 0, which is in every cone.
     """
     missing = np.maximum(-sign * u, 0.0)
     if not missing.any():
         return None
-    coupling, q, most = problem.coupling, problem.q, float(missing.max())
+    coupling = problem.coupling
+    size = np.sqrt(float(coupling.squares.sum())) * float(np.linalg.norm(y)) / problem.n
+    most = max(float(missing.max()), 1e-14 * size)
     support = (missing > 0.0) | (x != 0.0)
-    aim = np.concatenate([np.where(support, missing + 0.1 * most, 0.0), np.zeros(q)])
     room = np.zeros(coupling.m)
     rooms(coupling.blocks, problem.f, y, problem.b, problem.c, room)
+    for _ in range(REPAIRS):
+        kept = y + sign * _move(problem, np.where(support, missing + 0.1 * most, 0.0), support, room, 0.05 * most)
+        feasible(coupling.blocks, problem.f, kept, problem.b, problem.c)
+        if problem.intercept:
+            _balance(problem, kept)
+        force = coupling.force(kept)
+        wrong = sign * force < 0.0
+        if not wrong.any():
+            return kept, force
+        if not (wrong & ~support).any():
+            break
+        support |= wrong
+    return np.zeros_like(y), np.zeros_like(u)
+
+
+def _move(problem: Problem, aim: Array, support: Array, room: Array, close: float) -> Array:
+    """W (A w + w0) whose force on the support is about `aim`, by conjugate gradients: a rough solution will do."""
+    coupling, q = problem.coupling, problem.q
 
     def move(w: Array) -> Array:
         ends = np.tile(w[-q:], coupling.m // q) if problem.intercept else 0.0
@@ -221,8 +253,8 @@ def _into_cone(problem: Problem, y: Array, u: Array, x: Array, sign: float) -> t
         sums = moved.reshape(-1, q).sum(axis=0) / problem.n if problem.intercept else np.zeros(q)
         return np.concatenate([np.where(support, coupling.force(moved), 0.0), sums])
 
-    w, residual = np.zeros(aim.size), aim.copy()
-    direction, square = residual.copy(), float(residual @ residual)
+    residual = np.concatenate([aim, np.zeros(q)])
+    w, direction, square = np.zeros(residual.size), residual.copy(), float(residual @ residual)
     steepest = 0.0
     for _ in range(100):
         ahead = image(direction)
@@ -234,15 +266,10 @@ def _into_cone(problem: Problem, y: Array, u: Array, x: Array, sign: float) -> t
         w += step * direction
         residual -= step * ahead
         last, square = square, float(residual @ residual)
-        if np.abs(residual[:-q]).max() + 100.0 * np.abs(residual[-q:]).max() <= 0.05 * most:
+        if np.abs(residual[:-q]).max() + 100.0 * np.abs(residual[-q:]).max() <= close:
             break
         direction = residual + square / last * direction
-    kept = y + sign * move(w)
-    feasible(coupling.blocks, problem.f, kept, problem.b, problem.c)
-    if problem.intercept:
-        _balance(problem, kept)
-    force = coupling.force(kept)
-    return (kept, force) if np.all(sign * force >= 0.0) else None
+    return move(w)
 
 
 # ---- no penalty, strongly convex loss ----------------------------------------------------------------------------

@@ -74,27 +74,36 @@ def write(path: Path, saved: Saved) -> None:
 def read(path: Path, problem: str, method: str) -> Saved:
     """Read a checkpoint of this problem and method; anything else is refused."""
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        meta = json.loads(arrays.pop("meta").tobytes())
-        if meta["format"] != FORMAT:
-            raise ValueError(f"format {meta['format']}")
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is not a checkpoint that can be read ({error}); remove it to start anew") from error
-    if meta["problem"] != problem:
+        saved = _parsed(path)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{path} is not a checkpoint that can be read ({type(error).__name__}); remove it to start anew"
+        ) from error
+    if saved.problem != problem:
         raise ValueError(
             f"{path} is the checkpoint of another problem (other data, loss, penalty, weights or intercept); "
             "name another file, or remove it to start anew"
         )
-    if meta["method"] != method:
+    if saved.method != method:
         raise ValueError(
-            f"{path} is the checkpoint of a run of {meta['method']}, this is {method}; name another file, or remove it "
+            f"{path} is the checkpoint of a run of {saved.method}, this is {method}; name another file, or remove it "
             "to start anew"
         )
+    return saved
+
+
+def _parsed(path: Path) -> Saved:
+    with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    meta = json.loads(arrays.pop("meta").tobytes())
+    if meta["format"] != FORMAT:
+        raise ValueError(f"format {meta['format']}")
     memory = {name.removeprefix("memory_"): arrays[name] for name in arrays if name.startswith("memory_")}
     state = State(
         arrays["state_x"], arrays["state_y"], memory, meta["epoch"], meta["passes"], meta["random"], meta["active"]
     )
     best = Certified(Certificate(**meta["certificate"]), arrays["best_x"], arrays["best_y"])
     rows = [tuple(row) for row in arrays["rows"].tolist()]
-    return Saved(problem, method, meta["active"], state, best, rows, meta["counters"], meta["watch"])
+    return Saved(
+        meta["problem"], meta["method"], meta["active"], state, best, rows, dict(meta["counters"]), dict(meta["watch"])
+    )

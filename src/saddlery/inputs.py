@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlery.data.rows import locked
+from saddlery.data.rows import locked, unmasked
 from saddlery.terms import LOSSES, PENALTIES, _verbs
 
 Array = NDArray[Any]
@@ -35,7 +35,24 @@ def term(name: str, term: Any) -> Any:
         raise TypeError(f"{name} must be one of {', '.join(sorted(known))} or your own NamedTuple term, found {term!r}")
     if type(term) in (PENALTIES if known is LOSSES else LOSSES).values():
         raise TypeError(f"{name} must be one of {', '.join(sorted(known))}, found {term!r}: were the two exchanged?")
+    _complete(name, term, known is LOSSES)
     return _verbs.normal(term)
+
+
+WRITES = {
+    True: ("value(self, z, b)", "grad(self, z, b)", "conj(self, y, b)"),
+    False: ("value(self, x)", "conj(self, v)", "prox(self, v, tau)"),
+}
+
+
+def _complete(name: str, term: Any, loss: bool) -> None:
+    """Does a term of a user's have what no method can do without?"""
+    verbs = {said: said.partition("(")[0] for said in WRITES[loss]}
+    lacking = [
+        said for said, verb in verbs.items() if not (hasattr(term, verb) or (loss and hasattr(term, f"{verb}_block")))
+    ]
+    if lacking:
+        raise TypeError(f"{name}: {type(term).__name__} has no method {', '.join(lacking)}, which every {name} writes")
 
 
 def fits(g: Any, d: int) -> None:
@@ -45,7 +62,7 @@ def fits(g: Any, d: int) -> None:
 
 
 def vector(values: Any, n: int, name: str, of: str = "rows") -> Array:
-    array = np.asarray(values)
+    array = unmasked(values, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, found dtype {array.dtype}")
     if array.shape != (n,):
@@ -88,7 +105,14 @@ def labels(b: Any, n: int, f: Any, c: Array, intercept: bool, of: str = "rows") 
         classes = _verbs.outputs(f)
         if not ((array == np.floor(array)) & (array >= 0) & (array < classes)).all():
             raise ValueError(
-                f"labels of {name}({classes}) must be 0, 1, ..., {classes - 1}, found {np.unique(array)[:6].tolist()}"
+                f"labels of {name}({classes}) must be whole numbers from 0 to {classes - 1}, "
+                f"found {np.unique(array)[:6].tolist()}"
+            )
+        absent = np.setdiff1d(np.arange(classes), present)
+        if intercept and present.size > 1 and absent.size:
+            raise ValueError(
+                f"no row has the label {absent[0]} of {name}({classes}): its intercept then falls without end; use "
+                f"{name}({present.size}) with labels 0 to {present.size - 1}, or intercept=False"
             )
     if intercept and present.size < 2:
         raise ValueError(

@@ -24,7 +24,7 @@ from saddlery.algorithms import Algorithm, able, method, missing
 from saddlery.algorithms._auto import choose
 from saddlery.problem import Problem
 from saddlery.result import Result, Status
-from saddlery.run import Run
+from saddlery.run import Run, successor
 from saddlery.stopping import Epochs, Gap, NonFinite, Rule, Stalled, Time, first
 
 Callback = Callable[[dict[str, float]], Any]
@@ -57,7 +57,8 @@ def solve(
     max_epochs : int
         Epochs of this call; with a checkpoint, of all calls together.
     max_time : float, optional
-        Seconds, looked at after every epoch. The best point so far is returned, with its bound.
+        Seconds, looked at after every epoch; what is compiled on first use counts. The best point so far is returned,
+        with its bound.
     seed : int or None
         Of the random draws. The same seed gives the same bits on one machine.
     start : Result, State, (x, y) or x, optional
@@ -81,6 +82,7 @@ def solve(
     _check(problem, tol, max_epochs, max_time, every)
     _check_more(seed, callback, checkpoint)
     algorithm = _algorithm(problem, method)
+    every = every if isinstance(every, str) else int(every)
     run = Run(
         problem, algorithm, algorithm, np.random.default_rng(seed), auto=isinstance(method, str) and method == "auto"
     )
@@ -121,19 +123,24 @@ def _loop(
             status = first(rules, run.seen())
             if due and run.gives_way(status):
                 status = first(budget, run.seen())
-            if callback is not None and callback(run.row()) is True:
+            if callback is not None and _said_yes(callback(run.row())) and not replay:
                 status = status or Status.CALLBACK
             if interrupted:
                 status = status or Status.INTERRUPTED
             if replay and run.epoch > 0:
                 status = Status.REPLAYED
-            bar.set_postfix_str(f"gap {run.now.certificate.relative_gap:.1e}", refresh=False)
+            bar.set_postfix_str(f"gap {run.seen().best.relative_gap:.1e}", refresh=False)
             if path is not None:
                 run.save(path, last=status is not None)
             if status is not None:
                 return status
-        run.step()
+        run.step(lambda: bool(interrupted) or run.spent(budget))
         bar.update(1)
+
+
+def _said_yes(answer: Any) -> bool:
+    """Is it True, Python's or NumPy's? Anything else that counts as true is taken for an accident."""
+    return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
 
 def _algorithm(problem: Problem, asked: str | Algorithm) -> Algorithm:
@@ -142,11 +149,12 @@ def _algorithm(problem: Problem, asked: str | Algorithm) -> Algorithm:
     algorithm = method(name) if isinstance(name, str) else name
     if isinstance(algorithm, type) or not hasattr(algorithm, "epoch"):
         raise TypeError(f"method must be a name or made by saddlery.method(...), found {asked!r}")
-    lacking = missing(algorithm, problem)
-    if lacking:
-        others = able(problem)
-        advice = f"methods that can: {', '.join(others)}" if others else "no method here can"
-        raise ValueError(f"{algorithm.name} cannot solve this problem: it needs {'; and '.join(lacking)}. {advice}")
+    for each in (algorithm, successor(algorithm)):
+        lacking = [] if each is None else missing(each, problem)
+        if each is not None and lacking:
+            others = able(problem)
+            advice = f"methods that can: {', '.join(others)}" if others else "no method here can"
+            raise ValueError(f"{each.name} cannot solve this problem: it needs {'; and '.join(lacking)}. {advice}")
     return algorithm
 
 
@@ -159,7 +167,7 @@ def _check(problem: Any, tol: Any, max_epochs: Any, max_time: Any, every: Any) -
         raise ValueError(f"max_epochs must be a whole number, 0 or more, found {max_epochs!r}")
     if max_time is not None and not (isinstance(max_time, (int, float, np.number)) and max_time >= 0.0):
         raise ValueError(f"max_time must be seconds, 0 or more, or None, found {max_time!r}")
-    if every != "auto" and not (isinstance(every, (int, np.integer)) and every >= 1):
+    if not (isinstance(every, str) and every == "auto") and not (isinstance(every, (int, np.integer)) and every >= 1):
         raise ValueError(f'every must be "auto" or a whole number, 1 or more, found {every!r}')
 
 

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery.couplings.rows import RowCoupling
+from saddlery.couplings.space import Here, There, space
+from saddlery.data.placed import Placed
 from saddlery.data.rows import Rows, locked
 from saddlery.inputs import fits, labels, one_loss, term, weights_of
 from saddlery.terms import _verbs
@@ -113,6 +115,22 @@ class Problem:
         return delta * max(0.0, float(values[0]) - 4e-16 * values.size * float(values[-1])) / self.n
 
     @cached_property
+    def space(self) -> Here | There:
+        """Where the vectors of batch methods live: beside X."""
+        return space(self.coupling, self.f, self.g, self.b, self.c)
+
+    def norm(self, extra: float = 0.0) -> tuple[float, int]:
+        """An upper estimate of L = |diag(sqrt(c)) [A, extra 1]|, made once, and the passes that it took now."""
+        if extra in self._norms:
+            return self._norms[extra], 0
+        self._norms[extra], passes = self.coupling.norm(self.c, extra)
+        return self._norms[extra], passes
+
+    @cached_property
+    def _norms(self) -> dict[float, float]:
+        return {}
+
+    @cached_property
     def live(self) -> Any:
         """Blocks of positive weight, the only ones that are ever drawn: an index array, or all as a slice."""
         return slice(None) if self.c.all() else np.flatnonzero(self.c)
@@ -121,6 +139,11 @@ class Problem:
     def drawn(self) -> int:
         """How many blocks have positive weight."""
         return int(np.count_nonzero(self.c))
+
+    def __repr__(self) -> str:
+        rows, columns = self.coupling.rows.shape
+        extra = ", intercept" if self.intercept else ""
+        return f"<{type(self).__name__}: {rows} x {columns}, {self.f}, {type(self.g).__name__}{extra}>"
 
     # ---- x and y as a user sees them, and flat
 
@@ -134,7 +157,8 @@ class Problem:
 
     def pack(self, x: Array, x0: Array) -> Array:
         """The inverse of `unpack`."""
-        return (np.concatenate([x, x0]) if self.intercept else x.copy()).reshape(self.x_shape)
+        joined = np.concatenate([x, x0]) if self.intercept else x
+        return np.asarray(joined + 0.0).reshape(self.x_shape)  # + 0: no -0 among the coefficients
 
     def flat(self, y: Any) -> Array:
         """A copy of y as a flat vector."""
@@ -146,24 +170,26 @@ class Problem:
     # ---- the functions of section 2
 
     def predictions(self, x: Any) -> Array:
-        """A x + x0, one number for each line."""
+        """A x + x0, in the shape of y: one number for each row, or one for each row and output."""
         flat, x0 = self.unpack(x)
         z = self.coupling.predictions(flat)
-        return np.asarray(z + np.tile(x0, z.size // self.q)) if self.intercept else z
+        return np.asarray(z + np.tile(x0, z.size // self.q) if self.intercept else z).reshape(self.y_shape)
 
     def gradients(self, z: Array) -> Array:
         """y_i = c_i f'(z_i): the dual point that belongs to predictions."""
         y = np.zeros(z.size)
-        gradients(self.coupling.blocks, self.f, z, self.b, self.c, y)
-        return y
+        gradients(self.coupling.blocks, self.f, z.reshape(-1), self.b, self.c, y)
+        return y.reshape(self.y_shape)
 
     def penalty(self, x: Array, v: Array) -> tuple[float, float, float]:
         """g(x); g(x) + g*(v) - <x, v>, a sum of nonnegative terms; the least of these terms."""
         if _verbs.separable(self.g):
             a, e, least = penalty_sums(self.g, x, v)
             return float(a), float(e), float(least)
-        e = float(self.g.slack(x, v))
-        return float(self.g.value(x)), max(e, 0.0) if e < 0.0 else e, min(e, 0.0)
+        slack = getattr(self.g, "slack", None)
+        value = float(self.g.value(x))
+        e = float(slack(x, v) if slack else _verbs.nonnegative(value, float(self.g.conj(v)), float(x @ v)))
+        return value, max(e, 0.0) if e < 0.0 else e, min(e, 0.0)
 
     def losses(self, z: Array, y: Array) -> tuple[float, float, float]:
         """Means of c f(z) and of c (f(z) + f*(y / c)) - y z, a sum of nonnegative terms; the least of these terms."""
@@ -173,7 +199,7 @@ class Problem:
     def primal(self, x: Any) -> float:
         """P(x)."""
         flat, _ = self.unpack(x)
-        z = self.predictions(x)
+        z = self.predictions(x).reshape(-1)
         return self.losses(z, np.zeros(z.size))[0] + self.penalty(flat, np.zeros(self.d))[0]
 
     def dual(self, y: Any) -> float:
@@ -208,6 +234,7 @@ class Problem:
         """Hash of the data, the terms and the options: two problems with one fingerprint are the same."""
         digest = hashlib.blake2b(digest_size=16)
         view = self.coupling.rows.view
+        view = (view.matrix(),) if isinstance(view, Placed) else view
         digest.update(
             repr((type(self.f), self.f, type(self.g), self.g, self.intercept, self.coupling.rows.shape)).encode()
         )
@@ -272,8 +299,16 @@ class SeparableSaddle(Problem):
         f, g = term("losses", one_loss(losses, len(blocks))), term("penalty", penalty)
         if _verbs.outputs(f) > 1:
             raise ValueError(f"{type(f).__name__} makes its own blocks: use ERM with it")
+        widths = [shape[1] for shape in shapes]
+        if 0 in widths:
+            raise ValueError(f"block {widths.index(0)} has no column; every block needs one at least")
+        given = [(width,) for width in widths] if b is None else [np.shape(part) for part in b]
+        if given != [(width,) for width in widths]:
+            raise ValueError(
+                f"b must hold a vector for every block, of lengths {widths[:5]} ..., found {given[:5]} ..."
+            )
         coupling = RowCoupling.of_blocks(blocks)
-        flat = np.zeros(coupling.m) if b is None else np.concatenate([np.ravel(part) for part in b])
+        flat = np.zeros(coupling.m) if b is None else np.concatenate([np.asarray(part) for part in b])
         c = locked(np.ones(coupling.n))
         super().__init__(coupling, f, g, labels(flat, coupling.m, f, np.ones(coupling.m), False, "lines"), c)
         fits(g, self.d)

@@ -81,7 +81,7 @@ class History(Mapping[str, Array]):
         return pandas.DataFrame(dict(self))
 
 
-@dataclass
+@dataclass(repr=False)
 class Result:
     """The answer.
 
@@ -92,7 +92,7 @@ class Result:
     status : why the run ended.
     notes : what the run wants to say: a fallback, a copy, a failed checkpoint.
     history : the certificates, one row each.
-    seconds, epochs : spent in this call.
+    seconds, epochs : spent in this call, or, with a checkpoint, in all calls together.
     state : the last iterate and all that the method remembers. Give the result as `start` to go on exactly.
     method : name of the method that ended the run.
     problem, algorithm, asked, watch : what was solved, how, and what the run had seen, so that it can go on.
@@ -112,6 +112,9 @@ class Result:
     algorithm: Any = field(repr=False)
     asked: str = field(repr=False)
     watch: Watch = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Result: {self}>"
 
     def __str__(self) -> str:
         head = f"{self.status} {self.method}, {self.epochs} epochs, {self.seconds:.3g} s; {self.certificate}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from saddlery.algorithms._auto import following, slow
 from saddlery.certificate import Certificate, Certified, certify
 from saddlery.problem import Problem
 from saddlery.result import COLUMNS, History, Result, Status
+from saddlery.sampling import Weighted
 from saddlery.stopping import Progress, Rule, first
 from saddlery.terms import _verbs
 from saddlery.watch import Watch
@@ -60,12 +61,13 @@ class Run:
             self._go_on(start)
             return
         state = getattr(start, "state", start)
-        same = not isinstance(start, Result) or self._same(start)
-        if isinstance(state, State) and same and state.method == self.algorithm.name and self._fits(state):
+        if isinstance(state, State) and state.method == self.algorithm.name and self._same(state):
             self.state = _copy(state)
             self.rng.bit_generator.state = dict(state.random)
             return
         x, y = _point(self.problem, start)
+        if start is not None:  # what is given is not lost where a method makes its own x of it
+            self.best = certify(self.problem, x, y)
         self.state = self.algorithm.init(self.problem, x, y)
 
     def _go_on(self, start: Result) -> None:
@@ -81,17 +83,16 @@ class Run:
         """Name and parameters of what was asked for."""
         return ("auto: " if self.auto else "") + signature(self.asked)
 
-    def _same(self, start: Result) -> bool:
-        return start.problem is self.problem or start.problem.fingerprint == self.problem.fingerprint
-
-    def _fits(self, state: State) -> bool:
-        return state.x.shape == self.problem.x_shape and state.y.shape == self.problem.y_shape
+    def _same(self, start: Result | State) -> bool:
+        of = start.problem
+        return of is self.problem or (of is not None and of.fingerprint == self.problem.fingerprint)
 
     # ---- an epoch, a look
 
-    def step(self) -> None:
-        """One epoch of the method."""
+    def step(self, enough: Callable[[], bool]) -> None:
+        """One epoch of the method, cut short where it asks, and there is, `enough`."""
         before = self.state.passes
+        self.state.scratch["enough"] = enough
         with np.errstate(all="ignore"):  # what is not finite is looked at and reported
             self.state = self.algorithm.epoch(self.problem, self.state, self.rng)
         self.epoch += 1
@@ -103,7 +104,7 @@ class Run:
             x, y = self.algorithm.iterate(self.problem, self.state)
             self.now = certify(self.problem, x, y)
         made, replay = self.now.certificate, self.algorithm.replay is not None
-        if self.best is None:
+        if self.certificates == 0 and self.watch.runaway == math.inf:
             scale = max(abs(made.primal), abs(self.problem.scale or 0.0))
             self.watch.runaway = RUNAWAY * scale if math.isfinite(scale) and scale > 0.0 else math.inf
         if self.best is None or replay or _better(made, self.best.certificate):
@@ -137,7 +138,16 @@ class Run:
             self.best.certificate,
             self.watch.moved,
             self.watch.runaway,
+            self._rarest(),
         )
+
+    def _rarest(self) -> float:
+        """Epochs between two draws of the row that its sampler draws most rarely."""
+        plan = self.state.scratch.get("plan")
+        sampler = self.state.scratch.get("sampler") if plan is None else plan.sampler
+        if not isinstance(sampler, Weighted):
+            return 1.0
+        return 1.0 / (self.problem.drawn * max(float(sampler.probabilities(self.problem.drawn).min()), 1e-300))
 
     def spent(self, budget: Sequence[Rule]) -> bool:
         """Is the time or are the epochs spent? Then there is one more certificate, and an end."""
@@ -181,14 +191,13 @@ class Run:
 
     def _fall_back(self) -> None:
         """Go on from the best point with a method that is proved to converge."""
-        batch = getattr(self.algorithm, "batch_size", 1)
-        fallback = getattr(self.algorithm, "fallback", "auto")
-        name = ("adaspdc-balanced" if batch == 1 else "adaspdc-sigma") if fallback == "auto" else fallback
+        other = successor(self.algorithm)
+        assert other is not None
         self.notes.append(
             f"{self.algorithm.name} made no progress after epoch {self.watch.improved} (it is not proved to converge "
-            f"on rows of unequal norm): at epoch {self.epoch} the best point was restored and {name} took over"
+            f"on rows of unequal norm): at epoch {self.epoch} the best point was restored and {other.name} took over"
         )
-        self._take_over(name, batch)
+        self._take_over(other)
 
     def _reconsider(self, stalled: bool) -> bool:
         """Leave a choice of "auto" for the next, where its gaps say so: see `algorithms._auto`. Was it left?"""
@@ -199,13 +208,12 @@ class Run:
             f"auto: at epoch {self.epoch} {name} took over from {self.algorithm.name}, whose gap fell more slowly "
             "than is proved for adaspdc-balanced"
         )
-        self._take_over(name, 1)
+        self._take_over(method(name))
         return True
 
-    def _take_over(self, name: str, batch: int) -> None:
-        parameters = {"batch_size": batch} if batch > 1 else {}
+    def _take_over(self, other: Algorithm) -> None:
         assert self.best is not None
-        self.algorithm = method(name, **parameters)
+        self.algorithm = other
         self.watch.start_anew(self.epoch)
         epoch, passes = self.state.epoch, self.state.passes
         self.state = self.algorithm.init(self.problem, self.best.x, self.best.y)
@@ -250,8 +258,8 @@ class Run:
             setattr(self, name, value)
         self.watch = Watch(**saved.watch)
         if saved.active != self.asked.name:
-            batch = getattr(self.asked, "batch_size", 1)
-            self.algorithm = method(saved.active, **({"batch_size": batch} if batch > 1 else {}))
+            other = successor(self.asked)
+            self.algorithm = other if other is not None and other.name == saved.active else method(saved.active)
         self.state, self.best, self.rows = saved.state, saved.best, saved.rows
         self.rng.bit_generator.state = saved.state.random
         self.now, self.looked = self.best, self.epoch
@@ -264,6 +272,7 @@ class Run:
         assert self.best is not None
         self.algorithm.iterate(self.problem, self.state)
         self.state.random, self.state.method = dict(self.rng.bit_generator.state), self.algorithm.name
+        self.state.problem = self.problem
         return Result(
             self.best.x,
             self.best.y,
@@ -291,7 +300,19 @@ def _better(new: Certificate, old: Certificate) -> bool:
 
 def _copy(state: State) -> State:
     memory = {name: array.copy() for name, array in state.memory.items()}
-    return State(state.x.copy(), state.y.copy(), memory, state.epoch, state.passes, dict(state.random), state.method)
+    copy = State(state.x.copy(), state.y.copy(), memory, state.epoch, state.passes, dict(state.random), state.method)
+    copy.problem = state.problem
+    return copy
+
+
+def successor(algorithm: Algorithm) -> Algorithm | None:
+    """The method that takes over where this one fails; None where there is none."""
+    fallback = getattr(algorithm, "fallback", None)
+    if fallback is None:
+        return None
+    batch = getattr(algorithm, "batch_size", 1)
+    name = ("adaspdc-balanced" if batch == 1 else "adaspdc-sigma") if fallback == "auto" else fallback
+    return method(name, **({"batch_size": batch} if batch > 1 else {}))
 
 
 def signature(algorithm: Algorithm) -> str:
@@ -318,7 +339,7 @@ def _point(problem: Problem, start: Any) -> tuple[Array, Array]:
         if np.asarray(part if part is not None else 0.0).dtype.kind not in "biuf":
             raise TypeError(f"start must be a Result, a State, (x, y) or x, found {part!r}")
     flat, x0 = problem.unpack(x)
-    dual = problem.gradients(problem.predictions(x)) if y is None else problem.flat(y)
+    dual = problem.flat(problem.gradients(problem.predictions(x)) if y is None else y)
     for name, array in (("x", flat), ("x", x0), ("y", dual)):
         if not np.isfinite(array).all():
             raise ValueError(f"start: {name} holds NaN or infinity; only finite numbers are allowed")

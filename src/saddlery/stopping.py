@@ -17,7 +17,7 @@ class Progress:
 
     epoch and seconds of this run; the certificate of the last iterate; that of the best point; `moved`: the epoch at
     which the best gap, the lowest objective or the highest lower bound last moved; `runaway`: an objective above which
-    the iterates have run away.
+    the iterates have run away; `rarest`: epochs between two draws of the row that is drawn most rarely.
     """
 
     epoch: int
@@ -26,6 +26,7 @@ class Progress:
     best: Certificate
     moved: int
     runaway: float
+    rarest: float = 1.0
 
 
 class Rule(Protocol):
@@ -65,7 +66,8 @@ class Stalled:
 
     def __call__(self, seen: Progress) -> Status | None:
         quiet = seen.epoch - seen.moved
-        return Status.STALLED if quiet >= max(self.patience, self.share * seen.epoch) else None
+        wait = max(self.patience, self.share * seen.epoch, 10.0 * seen.rarest)
+        return Status.STALLED if quiet >= wait else None
 
 
 @dataclass(frozen=True)

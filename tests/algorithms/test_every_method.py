@@ -154,6 +154,26 @@ def test_the_dual_point_of_an_empty_row_is_found_at_its_first_visit(loss, method
     np.testing.assert_allclose(result.state.y[10:15], expected[10:15], rtol=1e-12)
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_nonnegative_least_squares(seed, intercept):
+    """No strong convexity, and a dual point that rounding keeps outside of its cone."""
+    rng = np.random.default_rng(seed)
+    for n, d in ((3, 1), (10, 1), (50, 5), (200, 30)):
+        A = rng.standard_normal((n, d))
+        b = A @ rng.standard_normal(d) + rng.standard_normal(n) if seed % 2 else np.sign(rng.standard_normal(n))
+        result = sd.solve(sd.ERM(A, b, sd.Squared(), sd.NonNegative(), intercept=intercept), tol=1e-10)
+        assert result.status.ok, str(result)
+
+
+@pytest.mark.parametrize("width", [0.1, 0.7])
+@pytest.mark.parametrize("method", ["sdca", "adasdca+", "adaspdc-balanced", "cd", "pdcp"])
+def test_a_weighted_dual_point_at_the_end_of_its_interval_is_inside(method, width):
+    """c w / c may be more than w by rounding."""
+    problem = sd.ERM(X, 10.0 * REAL, sd.Huber(width), sd.L2(0.1), weights=WEIGHTS)
+    assert sd.solve(problem, method, tol=1e-8, max_epochs=5000).status.ok
+
+
 def test_needs_are_checked_and_named():
     hinge = sd.ERM(X, MARGIN, sd.Hinge(), sd.L2(0.1))
     with pytest.raises(ValueError, match=r"spdc cannot solve this problem.*gamma = 0.*methods that can: .*sdca"):

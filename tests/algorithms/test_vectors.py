@@ -76,9 +76,8 @@ def test_adasdca(name):
         def __init__(self):
             self.left = list(stream(36) / 2**31)
 
-        def random(self, size):
-            out, self.left = self.left[:size], self.left[size:]
-            return np.array(out)
+        def random(self):
+            return self.left.pop(0)
 
     p, method, rng = problem(name), sd.method("adasdca"), Chances()
     state = method.init(p, np.zeros(6), np.zeros(12))

@@ -8,12 +8,15 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
 import saddlery as sd
+from saddlery import _compile
 from saddlery.terms import _verbs as verbs
 from saddlery.terms import grad, value
+from saddlery.terms._sums import loss_means
 
 PACKAGE = Path(sd.__file__).parent
 
@@ -342,8 +345,161 @@ def test_a_verb_that_is_missing_is_named(data):
         def smoothness(self):
             return 2.0
 
-    with pytest.raises((TypeError, ValueError), match="prox_conj"):
-        sd.solve(sd.ERM(*data, Silent(), sd.L2(0.1)), "spdc")
+    with pytest.raises(TypeError, match=r"loss: Silent has no method grad\(self, z, b\), conj\(self, y, b\), which"):
+        sd.ERM(*data, Silent(), sd.L2(0.1))
+
+    class Steep(NamedTuple):
+        def value(self, x):
+            return x * x
+
+    with pytest.raises(TypeError, match=r"penalty: Steep has no method conj\(self, v\), prox\(self, v, tau\), which"):
+        sd.ERM(*data, sd.Squared(), Steep())
+
+    class Explicit(NamedTuple):
+        value, grad, conj, smoothness = Expectile.value, Expectile.grad, Expectile.conj, Silent.smoothness
+
+    with pytest.raises(ValueError, match="prox_conj"):
+        sd.solve(sd.ERM(*data, Explicit(), sd.L2(0.1)), "spdc")
+
+
+def test_what_does_not_compile_is_named_in_a_line(data):
+    class Broken(Expectile):
+        __slots__ = ()
+
+        def value(self, z, b):
+            return nobody_knows(z - b)  # noqa: F821
+
+    with pytest.raises(
+        TypeError, match=r"Broken does not compile: .*'nobody_knows' is not defined.*SADDLERY_COMPILE=0"
+    ):
+        sd.solve(sd.ERM(*data, Broken(), sd.L2(0.1)), "sdca")
+
+
+def steeper(k):
+    """A loss k (z - b)^2 / 2, whose class always has the same name."""
+
+    class Steeper(NamedTuple):
+        unused: float = 1.0
+
+        def smoothness(self):
+            return k
+
+        def value(self, z, b):
+            return k * (z - b) ** 2 / 2.0
+
+        def grad(self, z, b):
+            return k * (z - b)
+
+        def conj(self, y, b):
+            return y * y / 2.0 / k + b * y
+
+        def prox_conj(self, y0, z, sigma, b):
+            return (sigma * (z - b) + y0) / (1.0 + sigma / k)
+
+    return Steeper()
+
+
+def test_a_class_that_is_defined_again_is_another_class(data):
+    """A notebook cell that was edited and run again."""
+    for k in (1.0, 3.0, 1.0):
+        found = sd.solve(sd.ERM(*data, steeper(k), sd.L2(0.1)), "sdca", tol=1e-12)
+        known = sd.solve(sd.ERM(*data, sd.Squared(1.0 / k), sd.L2(0.1)), "sdca", tol=1e-12)
+        assert found.certificate.primal == pytest.approx(known.certificate.primal, rel=1e-11)
+
+
+class Pairs(NamedTuple):
+    """Half the squared distance of two vectors, with block verbs only."""
+
+    def smoothness(self):
+        return 1.0
+
+    def value_block(self, z, b):
+        total = 0.0
+        for k in range(z.shape[0]):
+            total += (z[k] - b[k]) ** 2 / 2.0
+        return total
+
+    def grad_block(self, z, b, out):
+        for k in range(z.shape[0]):
+            out[k] = z[k] - b[k]
+
+    def conj_block(self, y, b):
+        total = 0.0
+        for k in range(y.shape[0]):
+            total += y[k] * y[k] / 2.0 + b[k] * y[k]
+        return total
+
+    def prox_conj_block(self, y0, z, sigma, b, out):
+        for k in range(z.shape[0]):
+            out[k] = (sigma * (z[k] - b[k]) + y0[k]) / (1.0 + sigma)
+
+
+def test_a_loss_of_blocks_needs_no_more_than_four_verbs():
+    rng = np.random.default_rng(0)
+    blocks, b = [rng.standard_normal((5, 2)) for _ in range(12)], [rng.standard_normal(2) for _ in range(12)]
+    values = []
+    for loss in (Pairs(), sd.Squared()):
+        result = sd.solve(sd.SeparableSaddle(blocks, loss, sd.L2(0.1), b=b), "adaspdc-balanced", tol=1e-10)
+        assert result.status.ok
+        values.append(result.certificate.primal)
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
+
+
+class Ball(NamedTuple):
+    """lam |x|, the Euclidean norm of all of x, plus mu/2 |x|^2: not a sum over coordinates."""
+
+    lam: float
+    mu: float = 0.0
+
+    def separable(self):
+        return False
+
+    def modulus(self):
+        return self.mu
+
+    def value(self, x):
+        return self.lam * math.sqrt(float(x @ x)) + self.mu / 2.0 * float(x @ x)
+
+    def conj(self, v):
+        over = max(math.sqrt(float(v @ v)) - self.lam, 0.0)
+        if self.mu == 0.0:
+            return 0.0 if over <= 1e-14 * self.lam else math.inf
+        return over * over / (2.0 * self.mu)
+
+    def prox(self, v, tau):
+        size = math.sqrt(float(v @ v))
+        return v * max(0.0, 1.0 - tau * self.lam / size if size > 0.0 else 0.0) / (1.0 + tau * self.mu)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.2])
+def test_a_penalty_of_whole_vectors_needs_no_more_than_three_verbs(data, mu):
+    X, b = data
+    mine = sd.solve(sd.ERM(X, b, sd.Squared(), Ball(0.05, mu)), tol=1e-8, max_epochs=20000)
+    group = sd.GroupL2(0.05, np.zeros(X.shape[1], int), mu)
+    known = sd.solve(sd.ERM(X, b, sd.Squared(), group), tol=1e-8, max_epochs=20000)
+    assert mine.status.ok and known.status.ok
+    assert mine.certificate.primal == pytest.approx(known.certificate.primal, rel=1e-7)
+
+
+def test_two_processes_never_give_two_kernels_one_file(tmp_path, monkeypatch):
+    """Both look at the index before either writes: the later index forgets the earlier key, no file changes hands."""
+    one, two, later = (object.__new__(_compile._OneFileEach) for _ in range(3))
+    for each in (one, two, later):
+        numba.core.caching.IndexDataCacheFile.__init__(each, str(tmp_path), "kernel", "stamp")
+    one.save(("squared",), "code for squared")
+    with monkeypatch.context() as stale:
+        stale.setattr(two, "_load_index", dict)
+        two.save(("logistic",), "code for logistic")
+    with monkeypatch.context() as stale:
+        stale.setattr(one, "_load_index", dict)
+        one.save(("squared",), "code for squared")
+    assert later.load(("squared",)) == "code for squared"
+    assert later.load(("logistic",)) in (None, "code for logistic")
+    assert len(list(tmp_path.glob("*.nbc"))) == 2
+
+
+def test_kernels_are_kept_in_files_of_their_own():
+    assert type(loss_means.kept._cache._cache_file) is _compile._OneFileEach
 
 
 def test_parameters_of_a_users_term_may_be_checked(data):

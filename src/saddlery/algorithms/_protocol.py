@@ -29,6 +29,7 @@ class State:
     epoch, passes : epochs made, and passes over the data that they cost.
     random : state of the generator of random numbers.
     method : name of the method that this is the state of.
+    problem : the problem that this is the state of, where it is known.
     scratch : what can be made again from the problem and the parameters (step rules, tables); not part of the state.
     """
 
@@ -39,6 +40,7 @@ class State:
     passes: float = 0.0
     random: dict[str, Any] = field(default_factory=dict)
     method: str = ""
+    problem: Any = field(default=None, repr=False)
     scratch: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
@@ -51,10 +53,15 @@ class Need:
     missing: Callable[[Problem], str]
 
 
+def _unsaid(f: Any) -> str:
+    known = type(f).__module__.startswith("saddlery.") or hasattr(f, "smoothness")
+    return "" if known else " (does it lack a method smoothness?)"
+
+
 SMOOTH = Need(
     "gamma > 0",
     lambda p: p.gamma > 0.0,
-    lambda p: f"a smooth loss (gamma > 0), but {type(p.f).__name__} has gamma = 0 (does it lack a method smoothness?)",
+    lambda p: f"a smooth loss (gamma > 0), but {type(p.f).__name__} has gamma = 0{_unsaid(p.f)}",
 )
 STRONG = Need(
     "lam > 0",

@@ -31,11 +31,14 @@ class AdaSDCA(DualAscent):
         if self.sampler is not None:
             return super().epoch(problem, state, rng)
         roots = np.sqrt(self.squares(problem) + problem.n * problem.lam * problem.gamma)
-        for chance in rng.random(problem.drawn):
+        enough = state.scratch.get("enough", bool)
+        for _ in range(problem.drawn):
+            if enough():  # an epoch is n passes: a budget ends it between two draws
+                break
             heights = np.cumsum(self.residues(problem, state) * roots)
             if not heights[-1] > 0.0:  # every residue is 0: the point is optimal
                 break
-            i = min(int(np.searchsorted(heights, chance * heights[-1], side="right")), problem.n - 1)
+            i = min(int(np.searchsorted(heights, rng.random() * heights[-1], side="right")), problem.n - 1)
             self.move(problem, state, np.array([i]))
             state.passes += 1.0 + 1.0 / problem.drawn
         self.finish(problem, state)

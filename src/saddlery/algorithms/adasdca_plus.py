@@ -42,8 +42,8 @@ class AdaSDCAPlus(DualAscent):
     def __post_init__(self) -> None:
         if str(self.option) not in ("I", "II"):
             raise ValueError(f"option must be 'I' or 'II', found {self.option!r}")
-        if not self.shrink >= 1.0:
-            raise ValueError(f"shrink must be 1 or more, found {self.shrink}")
+        if not (isinstance(self.shrink, (int, float, np.number)) and 1.0 <= self.shrink < np.inf):
+            raise ValueError(f"shrink must be a finite number, 1 or more, found {self.shrink!r}")
 
     def draws(self, problem: Problem, state: State, rng: np.random.Generator) -> NDArray[Any]:
         sampler = self.sampler or Adaptive(self.weights(problem, state)[problem.live], self.shrink)

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from saddlery._compile import kernel
+from saddlery.data.placed import Placed
 from saddlery.data.rows import Outputs, Rows, U, axpy, column, dot, products, span
 from saddlery.terms._sums import Blocks, Single, bounds
 
@@ -52,7 +53,7 @@ class RowCoupling:
         if outputs == 1:
             return cls(rows, rows.view, Single(), n, n, d)
         start = np.arange(n + 1, dtype=np.int64) * outputs
-        lines = Outputs(rows.view, outputs)
+        lines = rows.view if isinstance(rows.view, Placed) else Outputs(rows.view, outputs)
         return cls(rows, lines, Blocks(start, outputs, True), n, n * outputs, d * outputs, outputs)
 
     @classmethod
@@ -83,9 +84,18 @@ class RowCoupling:
         return self._products(np.empty(0), y, False, True)[1] if y.any() else np.zeros(self.d)
 
     def _products(self, x: Array, y: Array, forward: bool, back: bool) -> tuple[Array, Array]:
+        if isinstance(self.lines, Placed):
+            return self._elsewhere(x, y, forward, back)
         z, u = np.empty(self.m if forward else 0), np.zeros(self.d if back else 0)
         products(self.lines, x, y, z, u, forward, back)
         u /= self.n
+        return z, u
+
+    def _elsewhere(self, x: Array, y: Array, forward: bool, back: bool) -> tuple[Array, Array]:
+        """The products beside a matrix of another library."""
+        view, shape = self.lines, (-1,) if self.q == 1 else (-1, self.q)
+        z = view.get(view.forward(view.put(x.reshape(shape)))).reshape(-1) if forward else np.empty(0)
+        u = view.get(view.back(view.put(y.reshape(shape)))).reshape(-1) / self.n if back else np.zeros(0)
         return z, u
 
     def spread(self, weights: Array) -> Array:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from saddlery._compile import COMPILED, helper, lean_kernel, lean_verb
+from saddlery.data.placed import Placed, placed
 
 Array = NDArray[Any]
 U = np.uint64  # an index cast to unsigned needs no test for negative values: half the time of a sparse loop
@@ -175,6 +176,9 @@ class Rows(NamedTuple):
         """View X by rows. Raises ValueError or TypeError when it is not a finite, non-empty matrix."""
         if isinstance(X, Rows):
             return X
+        elsewhere = placed(X)
+        if elsewhere is not None:
+            return _placed(elsewhere, name)
         view, copied = _sparse(X, name) if sp.issparse(X) else _dense(X, name)
         n, d = np.shape(X) if isinstance(view, Dense) else X.shape
         shape = (int(n), int(d))
@@ -186,6 +190,8 @@ class Rows(NamedTuple):
     def squares(self) -> Array:
         """|a_i|^2 for every row, summed in double precision, a slice of the data at a time."""
         out, view = np.zeros(self.shape[0]), self.view
+        if isinstance(view, Placed):
+            return view.squares()
         step = max(1, (1 << 18) * self.shape[0] // max(self.stored, 1))
         for first in range(0, self.shape[0], step):
             rows = slice(first, first + step)
@@ -207,10 +213,19 @@ class Rows(NamedTuple):
         return Rows.of(np.ascontiguousarray(self.view.X.T))._replace(copied=True)
 
     def matrix(self) -> Any:
-        """The matrix as NumPy or SciPy know it, sharing memory."""
+        """The matrix as NumPy or SciPy know it, sharing memory where it lies in this machine's."""
+        if isinstance(self.view, Placed):
+            return self.view.matrix()
         if isinstance(self.view, Sparse):
             return sp.csr_array((self.view.values, self.view.columns, self.view.start), shape=self.shape)
         return self.view.X
+
+
+def unmasked(X: Any, name: str) -> Array:
+    """X as an array of NumPy's. What a mask hides has no value: such arrays are refused."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(f"{name} has {np.ma.count_masked(X)} masked entries; fill them in, or leave their rows out")
+    return np.asarray(X)
 
 
 def locked(array: Any) -> Array:
@@ -220,8 +235,20 @@ def locked(array: Any) -> Array:
     return view
 
 
+def _placed(view: Placed, name: str) -> Rows:
+    shape = tuple(view.X.shape)
+    if len(shape) != 2:
+        raise ValueError(f"{name} must be a matrix of two dimensions, found shape {shape}")
+    _not_empty(shape, name)
+    if not view.xp.isdtype(view.X.dtype, "real floating"):
+        raise TypeError(f"{name} must hold real floating-point numbers, found dtype {view.X.dtype}")
+    if not view.finite():
+        raise ValueError(f"{name} holds NaN or infinity; only finite numbers are allowed")
+    return Rows(view, (int(shape[0]), int(shape[1])), int(shape[0] * shape[1]), False)
+
+
 def _dense(X: Any, name: str) -> tuple[Dense, bool]:
-    array = np.asarray(X)
+    array = unmasked(X, name)
     if array.ndim != 2:
         raise ValueError(
             f"{name} must be a matrix of two dimensions, found shape {array.shape}; for one feature use "
@@ -237,8 +264,10 @@ def _sparse(X: Any, name: str) -> tuple[Sparse, bool]:
     if X.ndim != 2:
         raise ValueError(f"{name} must be a matrix of two dimensions, found shape {X.shape}")
     _not_empty(X.shape, name)
-    if X.format == "csr":
-        _indices(X.indptr, X.indices, X.data.size, X.shape[1], name)
+    if X.format in ("csr", "csc"):
+        _indices(X.indptr, X.indices, X.data.size, X.shape[X.format == "csr"], X.format.upper(), name)
+    elif X.format == "coo":
+        _places(X, name)
     rows = X.tocsr()
     if not rows.has_canonical_format:  # sorted indices, no entry twice: row norms need it
         rows = rows.copy()
@@ -251,16 +280,26 @@ def _sparse(X: Any, name: str) -> tuple[Sparse, bool]:
     return Sparse(locked(start), locked(columns), locked(values)), copied
 
 
-def _indices(start: Array, columns: Array, stored: int, d: int, name: str) -> None:
-    """Refuse a CSR matrix whose indices are not those of one, before anything follows them."""
+def _places(X: Any, name: str) -> None:
+    """Refuse a COO matrix with entries outside of it."""
+    for axis, (places, size) in enumerate(zip(X.coords, X.shape, strict=True)):
+        if places.size and (places.min() < 0 or places.max() >= size):
+            raise ValueError(
+                f"{name} is not a valid COO matrix: indices from {places.min()} to {places.max()} along axis {axis}, "
+                f"allowed 0 to {size - 1}; if 32-bit indices overflowed, build it with 64-bit indices"
+            )
+
+
+def _indices(start: Array, columns: Array, stored: int, d: int, kind: str, name: str) -> None:
+    """Refuse a CSR or CSC matrix whose indices are not those of one, before anything follows them."""
     if start[0] != 0 or start[-1] != stored or np.any(np.diff(start) < 0):
         raise ValueError(
-            f"{name} is not a valid CSR matrix: its indptr does not rise from 0 to the number of entries, "
+            f"{name} is not a valid {kind} matrix: its indptr does not rise from 0 to the number of entries, "
             f"{stored}; this happens when 32-bit indices overflow: build it with 64-bit indices"
         )
     if columns.size and (columns.min() < 0 or columns.max() >= d):
         raise ValueError(
-            f"{name} is not a valid CSR matrix: column indices from {columns.min()} to {columns.max()}, allowed 0 to "
+            f"{name} is not a valid {kind} matrix: indices from {columns.min()} to {columns.max()}, allowed 0 to "
             f"{d - 1}; if 32-bit indices overflowed, build it with 64-bit indices"
         )
 

@@ -38,8 +38,8 @@ class Adaptive:
     shrink: float = 10.0
 
     def __post_init__(self) -> None:
-        if not 1.0 <= self.shrink < math.inf:
-            raise ValueError(f"Adaptive(shrink=...) must be a finite number, 1 or more, found {self.shrink}")
+        if not (isinstance(self.shrink, (int, float, np.number)) and 1.0 <= self.shrink < math.inf):
+            raise ValueError(f"Adaptive(shrink=...) must be a finite number, 1 or more, found {self.shrink!r}")
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.ndim != 1 or weights.size == 0 or not 0.0 <= weights.min() <= weights.max() < math.inf:
             raise ValueError("Adaptive(weights=...) must be a vector of finite numbers, 0 or more")

@@ -52,9 +52,9 @@ class Single(NamedTuple):
         low, high = interval(f, b[i])
         v = y[i] / c
         if v < low:
-            y[i] = c * low
+            y[i] = _times(c, low)
         elif v > high:
-            y[i] = c * high
+            y[i] = _times(c, high)
 
     def step(self, f, i, y, z, at, sigma, b, c, out):
         out[at] = c * prox_conj(f, y[i] / c, z[at], sigma, b[i])
@@ -109,6 +109,13 @@ class Blocks(NamedTuple):
         prox_conj_block(f, v, z[at:end], sigma, _label(self, b, i, first, last), new)
         for k in range(v.shape[0]):
             new[k] *= c
+
+
+@strict
+def _times(c, v):
+    """c v, rounded such that division by c does not lead beyond v: that could be outside the domain of f*."""
+    y = c * v
+    return y if abs(y / c) <= abs(v) else np.nextafter(y, 0.0)
 
 
 @strict

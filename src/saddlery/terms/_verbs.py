@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from saddlery._compile import strict, verb
+from saddlery._compile import instead, strict, verb
 
 Array = NDArray[Any]
 Term = Any  # a NamedTuple with some of the methods above; checked by `needs`, not by inheritance
@@ -129,6 +129,14 @@ def fenchel_young_block(f: Term, z: Array, y: Array, b: Array) -> float:
     for k in range(z.shape[0]):
         total += fenchel_young(f, z[k], y[k], b[k])
     return total
+
+
+@instead(fenchel_young_block, "value_block")
+def _fenchel_young_of_a_block(f: Term, z: Array, y: Array, b: Array) -> float:
+    product = 0.0
+    for k in range(z.shape[0]):
+        product += y[k] * z[k]
+    return nonnegative(value_block(f, z, b), conj_block(f, y, b), product)
 
 
 # ---- penalties, one coordinate -----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from saddlery._compile import strict
-from saddlery.terms._check import not_negative
+from saddlery.terms._check import alone, not_negative
 
 
 @strict
@@ -62,6 +62,8 @@ class Box(NamedTuple):
 
     def check(self) -> None:
         not_negative("Box", "lam", self.lam)
+        alone("Box", "lo", self.lo)
+        alone("Box", "hi", self.hi)
         if not self.lo <= self.hi:
             raise ValueError(f"Box needs lo <= hi, found lo = {self.lo}, hi = {self.hi}")
         if not (self.lo < math.inf and self.hi > -math.inf):

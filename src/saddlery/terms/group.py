@@ -32,6 +32,11 @@ class GroupL2(NamedTuple):
                 "GroupL2(groups=...) must be a vector that gives a group number, 0 or more, for every coordinate, "
                 f"found shape {groups.shape}, dtype {groups.dtype}"
             )
+        if groups.max() >= groups.size:
+            raise ValueError(
+                f"GroupL2(groups=...) has the group number {groups.max()} for {groups.size} coordinates; number the "
+                "groups 0, 1, ... without gaps (np.unique(groups, return_inverse=True)[1] does)"
+            )
 
     def modulus(self) -> float:
         return self.lam

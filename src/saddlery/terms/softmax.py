@@ -56,7 +56,7 @@ class Softmax(NamedTuple):
 
     def check(self) -> None:
         if self.n_classes < 2 or self.n_classes != int(self.n_classes):
-            raise ValueError(f"Softmax(n_classes=...) must be a whole number, 2 or more, found {self.n_classes}")
+            raise ValueError(f"Softmax(n_classes=...) must be a whole number, 2 or more, found {self.n_classes:g}")
 
     def smoothness(self) -> float:
         return 0.5
