@@ -12,9 +12,17 @@ each a Fenchel-Young inequality, so that it has no cancellation floor. Repairs, 
    of the Markov chain that the class sums make).
 3. g* finite only on an interval (lam = 0, l1): y is scaled down until u is in it. Finite only on a half line
    (lam = 0, x >= 0): y is moved along W A w, W the room that each y_i has in its interval, until u is in it; or to 0.
-4. g* finite only at 0 (no penalty): no finite gap. Where f is delta-strongly convex and A has full column rank and few
-   columns, P is mu-strongly convex with mu = delta lambda_min(A'CA) / n, and P(x) - P* <= |grad P(x)|^2 / (2 mu):
-   kind "strong".
+
+No penalty: g* is finite only at 0, and the gap only where A'y = 0. Then what can be had, the smallest of
+
+- P(x) - P* <= |grad P(x)|^2 / (2 mu), where P is mu-strongly convex with mu = delta lambda_min(A'CA) / n > 0, which is
+  known where f is delta-strongly convex and A has full column rank and few columns: kind "strong";
+- (1/n) sum_i c_i FY + <x, u> + B |u|, where the user knows that |x*| <= B: kind "ball";
+- P(x) + (1/n) sum_i c_i f*(0), since y = 0 is feasible: kind "exact", where it is at most a thousandth of P(0), that
+  is, where the rows can be fitted (nearly) exactly;
+
+and else no bound: kind "localised", whose `local_gap` is the gap of P(.) + beta/2 |. - x|^2, beta = `Problem.nearness`.
+It goes to 0 as x and y go to a solution, and P(x) - P* <= (1 + beta / m) local_gap if P is m-strongly convex.
 """
 
 from __future__ import annotations
@@ -46,8 +54,10 @@ class Certificate:
     dual : primal - gap, a lower bound of the minimum. Minus infinity where there is no bound.
     gap : bound of P(x) - P*; infinite where there is none.
     relative_gap : gap / P(0), or, where P(0) is not finite and positive, gap / max(|primal|, |dual|).
-    kind : "exact" (a dual point), "strong" (a proven modulus of P), "none" (no bound).
-    local_gap : a figure that is not a bound, for kind "none"; NaN elsewhere.
+    kind : "exact" (a dual point), "strong" (a proven modulus of P), "ball" (the user's bound of the solution);
+        "localised" (no bound: `local_gap` is a figure of how far the point is from solving the problem), "none" (x is
+        no point of the problem).
+    local_gap : for kind "localised"; NaN elsewhere.
     """
 
     primal: float
@@ -57,9 +67,15 @@ class Certificate:
     kind: str = "exact"
     local_gap: float = math.nan
 
+    @property
+    def figure(self) -> float:
+        """The gap, or, where there is none, the localised one: what tells a better point, not how good it is."""
+        return self.gap if math.isfinite(self.gap) or math.isnan(self.local_gap) else self.local_gap
+
     def __str__(self) -> str:
         if not math.isfinite(self.gap):
-            return f"no bound: objective {self.primal:.10g}, no finite dual value"
+            local = f", localised gap {self.local_gap:.2e}, which bounds nothing" if self.kind == "localised" else ""
+            return f"no bound: objective {self.primal:.10g}, no finite dual value{local}"
         return (
             f"objective {self.primal:.10g} is at most {self.gap:.2e} above the minimum "
             f"(relative gap {self.relative_gap:.2e}, {self.kind})"
@@ -99,8 +115,8 @@ def certify(problem: Problem, x: Any, y: Any) -> Certified:
     value, penalty_gap, smallest = problem.penalty(flat, -u)
     _convex(problem, losses + value, least, smallest)
     made = _certificate(problem, losses + value, loss_gap + penalty_gap)
-    if not math.isfinite(made.gap) and math.isfinite(made.primal):
-        made = _strong(problem, z, made.primal) or made
+    if math.isfinite(made.primal) and (not math.isfinite(made.gap) or _says_nothing(problem, made, dual)):
+        made, dual = _otherwise(problem, Point(flat, z, dual, u), made.primal, loss_gap)
     return Certified(made, problem.pack(flat, x0), dual.reshape(problem.y_shape))
 
 
@@ -272,15 +288,58 @@ def _move(problem: Problem, aim: Array, support: Array, room: Array, close: floa
     return move(w)
 
 
-# ---- no penalty, strongly convex loss ----------------------------------------------------------------------------
+# ---- no penalty ----------------------------------------------------------------------------------------------------
+
+FITTED = 1e-3  # of P(0): a bound by y = 0 that is larger says nothing of use
 
 
-def _strong(problem: Problem, z: Array, primal: float) -> Certificate | None:
-    """P* >= P(x) - |grad P(x)|^2 / (2 mu), where nothing is penalised."""
-    if problem.curvature == 0.0 or not _verbs.separable(problem.g) or _verbs.reach(problem.g) != (0.0, 0.0):
-        return None
-    y = problem.gradients(z)
+class Point(NamedTuple):
+    """x, its predictions z, the repaired y and its force u."""
+
+    x: Array
+    z: Array
+    y: Array
+    u: Array
+
+
+def _says_nothing(problem: Problem, made: Certificate, y: Array) -> bool:
+    """Is it only that y = 0 is feasible without a penalty, at a point that is far from fitting the rows?"""
+    return not y.any() and _free(problem) and made.gap > FITTED * (problem.scale or 0.0)
+
+
+def _free(problem: Problem) -> bool:
+    """Is nothing penalised?"""
+    return _verbs.separable(problem.g) and _verbs.reach(problem.g) == (0.0, 0.0)
+
+
+def _otherwise(problem: Problem, at: Point, primal: float, loss_gap: float) -> tuple[Certificate, Array]:
+    """The certificate where the gap of y is infinite, and the y that it is of."""
+    found = []
+    if _free(problem):
+        found = [(_strong(problem, at.z), "strong"), (_ball(problem, at, loss_gap), "ball")]
+        zero = np.zeros_like(at.y)
+        fitted = problem.losses(at.z, zero)[1]
+        if fitted <= FITTED * (problem.scale or 0.0):
+            found.append((fitted, "exact"))
+    gap, kind = min(found, default=(math.inf, ""), key=lambda each: each[0])
+    if gap < math.inf:
+        return _certificate(problem, primal, gap, kind), zero if kind == "exact" else at.y
+    local = problem.near_gap(at.x, at.z, at.y, at.u, problem.nearness)
+    return Certificate(primal, -math.inf, math.inf, math.inf, "localised", local), at.y
+
+
+def _strong(problem: Problem, z: Array) -> float:
+    """P(x) - P* <= |grad P(x)|^2 / (2 mu)."""
+    if problem.curvature == 0.0:
+        return math.inf
+    y = problem.gradients(z).reshape(-1)
     slope = problem.coupling.force(y)
     mean = float(y.mean()) if problem.intercept else 0.0
-    gap = (float(slope @ slope) + mean * mean) / (2.0 * problem.curvature)
-    return _certificate(problem, primal, gap, "strong")
+    return (float(slope @ slope) + mean * mean) / (2.0 * problem.curvature)
+
+
+def _ball(problem: Problem, at: Point, loss_gap: float) -> float:
+    """P* >= min_{|x| <= B} <x, u> - (1/n) sum_i c_i f*, if |x*| <= B."""
+    if problem.radius is None:
+        return math.inf
+    return max(loss_gap + float(at.x @ at.u) + problem.radius * float(np.linalg.norm(at.u)), 0.0)

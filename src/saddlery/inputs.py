@@ -16,6 +16,7 @@ LARGEST = 1e150  # its square, and sums of such squares, are still finite
 
 
 def one_loss(losses: Any, n: int) -> Any:
+    """The loss that all blocks have."""
     if hasattr(losses, "_fields"):
         return losses
     listed = list(losses)
@@ -53,6 +54,30 @@ def _complete(name: str, term: Any, loss: bool) -> None:
     ]
     if lacking:
         raise TypeError(f"{name}: {type(term).__name__} has no method {', '.join(lacking)}, which every {name} writes")
+
+
+def whole_blocks(blocks: Any, b: Any, f: Any) -> None:
+    """Are these matrices of d rows each, with a vector of labels for every one?"""
+    if len(blocks) == 0:
+        raise ValueError("blocks is empty; at least one matrix is needed")
+    shapes = [np.shape(block) for block in blocks]
+    if any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
+        raise ValueError(f"blocks must be matrices with the same number of rows, found shapes {shapes[:5]}")
+    if _verbs.outputs(f) > 1:
+        raise ValueError(f"{type(f).__name__} makes its own blocks: use ERM with it")
+    widths = [shape[1] for shape in shapes]
+    if 0 in widths:
+        raise ValueError(f"block {widths.index(0)} has no column; every block needs one at least")
+    given = [(width,) for width in widths] if b is None else [np.shape(part) for part in b]
+    if given != [(width,) for width in widths]:
+        raise ValueError(f"b must hold a vector for every block, of lengths {widths[:5]} ..., found {given[:5]} ...")
+
+
+def bound(radius: Any) -> float | None:
+    """A bound of the norm of the solution, or None."""
+    if radius is not None and not (isinstance(radius, (int, float, np.number)) and 0.0 <= radius < np.inf):
+        raise ValueError(f"radius must be a finite number, 0 or more, or None, found {radius!r}")
+    return None if radius is None else float(radius)
 
 
 def fits(g: Any, d: int) -> None:

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from saddlery.couplings.rows import RowCoupling
 from saddlery.couplings.space import Here, There, space
+from saddlery.couplings.spectrum import SMALL, eigenvalues, norm, smallest
 from saddlery.data.placed import Placed
 from saddlery.data.rows import Rows, locked
-from saddlery.inputs import fits, labels, one_loss, term, weights_of
+from saddlery.inputs import bound, fits, labels, one_loss, term, weights_of, whole_blocks
 from saddlery.terms import _verbs
-from saddlery.terms._sums import conj_mean, conj_sum, gradients, loss_means, penalty_sums
+from saddlery.terms._sums import conj_mean, conj_sum, gradients, loss_means, near_sum, penalty_sums
 
 if TYPE_CHECKING:
     from saddlery.certificate import Certificate
@@ -42,6 +43,7 @@ class Problem:
     f, g : loss and penalty.
     b : labels. c : weights, one for each block, of mean 1.
     intercept : is the last entry (row) of x an unpenalised intercept?
+    radius : a bound of |x*|, the intercept left out, if the user knows one.
     """
 
     coupling: RowCoupling
@@ -50,6 +52,7 @@ class Problem:
     b: Array
     c: Array
     intercept: bool = False
+    radius: float | None = None
 
     # ---- sizes and moduli
 
@@ -98,36 +101,50 @@ class Problem:
     def curvature(self) -> float:
         """A proven modulus of the loss part of P: delta lambda_min(A'CA) / n, a little less for rounding.
 
-        With an intercept A has a column of ones more. 0 where it is not known: f not strongly convex, blocks, or more
-        than 1000 columns.
+        With an intercept A has a column of ones more. 0 where it is not known: f not strongly convex, several outputs,
+        fewer rows than columns, or more than 1000 columns.
         """
-        delta = _verbs.modulus(self.f)
-        if delta == 0.0 or self.d > 1000 or self.coupling.m != self.n:
+        delta, full = _verbs.modulus(self.f), self.d + self.intercept <= self.coupling.m
+        if delta == 0.0 or self.q > 1 or self.d > SMALL or not full:
             return 0.0
-        A = self.coupling.rows.matrix().astype(np.float64)
-        weighted = A.T * self.c if isinstance(A, np.ndarray) else A.T.multiply(self.c).tocsr()
-        gram = weighted @ A
-        gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
-        if self.intercept:
-            ones = np.asarray(weighted.sum(axis=1)).reshape(-1, 1)
-            gram = np.block([[gram, ones], [ones.T, np.full((1, 1), self.c.sum())]])
-        values = np.linalg.eigvalsh(gram)
+        values = eigenvalues(self.coupling, self.c, float(self.intercept))
         return delta * max(0.0, float(values[0]) - 4e-16 * values.size * float(values[-1])) / self.n
+
+    def smallest_square(self, ones: float = 0.0) -> float:
+        """mu^2, the smallest eigenvalue of A'CA that is not 0; NaN where it would be too much work.
+
+        `ones`: with a column of that number beside A. A method that starts in the range of A' stays there, so that
+        eigenvalues that are 0 do not count.
+        """
+        if min(self.coupling.m, self.d) > SMALL * self.q:
+            return math.nan
+        return smallest(eigenvalues(self.coupling, self.c, ones))
+
+    @cached_property
+    def hidden_most(self) -> float:
+        """|A|_F^2 / (gamma min(n, d)): an upper bound, for free, of the strong convexity mu^2 / gamma in the data."""
+        total = float(self.coupling.spread(self.c)[:: self.q] @ self.coupling.rows.squares())
+        return max(total, 1e-300) / (self.gamma * (min(self.coupling.m, self.d) // self.q))
+
+    @cached_property
+    def nearness(self) -> float:
+        """beta, the weight of the proximal term that makes the localised gap of a problem without a penalty finite."""
+        return 1e-4 * self.hidden_most / self.n
 
     @cached_property
     def space(self) -> Here | There:
         """Where the vectors of batch methods live: beside X."""
         return space(self.coupling, self.f, self.g, self.b, self.c)
 
-    def norm(self, extra: float = 0.0) -> tuple[float, int]:
-        """An upper estimate of L = |diag(sqrt(c)) [A, extra 1]|, made once, and the passes that it took now."""
-        if extra in self._norms:
-            return self._norms[extra], 0
-        self._norms[extra], passes = self.coupling.norm(self.c, extra)
-        return self._norms[extra], passes
+    def norm(self) -> tuple[float, int]:
+        """An upper estimate of L = |diag(sqrt(c)) A|, made once, and the passes that it took now."""
+        if "norm" in self._made:
+            return self._made["norm"], 0
+        self._made["norm"], passes = norm(self.coupling, self.c)
+        return self._made["norm"], passes
 
     @cached_property
-    def _norms(self) -> dict[float, float]:
+    def _made(self) -> dict[str, float]:
         return {}
 
     @cached_property
@@ -196,6 +213,26 @@ class Problem:
         a, e, least = loss_means(self.coupling.blocks, self.f, z, y, self.b, self.c, np.empty(self.coupling.widest))
         return float(a), float(e), float(least)
 
+    def near_gap(self, x: Array, z: Array, y: Array, u: Array, beta: float) -> float:
+        """The gap at (x, y) of P(.) + beta/2 |. - x|^2, z = A x + x0, u = A'y / n: finite for every y for beta > 0.
+
+        With x' = prox_g(x - u / beta, 1 / beta) and p = -u - beta (x' - x), a subgradient of g at x', the penalty's
+        part is g(x) + g*(p) - <x, p> + beta/2 |x' - x|^2: nonnegative terms again. The intercept's weight is 1e-4 of
+        the largest curvature that it can meet.
+        """
+        gap = self.losses(z, y)[1]
+        if beta == 0.0:
+            gap += self.penalty(x, -u)[1]
+        elif _verbs.separable(self.g):
+            gap += float(near_sum(self.g, x, -u, beta))
+        else:
+            moved = self.g.prox(x - u / beta, 1.0 / beta) - x
+            gap += self.penalty(x, -u - beta * moved)[1] + beta / 2.0 * float(moved @ moved)
+        if self.intercept:
+            slope = y.reshape(-1, self.q).sum(axis=0) / self.n
+            gap += self.gamma / 2e-4 * float(slope @ slope)
+        return gap
+
     def primal(self, x: Any) -> float:
         """P(x)."""
         flat, _ = self.unpack(x)
@@ -236,7 +273,9 @@ class Problem:
         view = self.coupling.rows.view
         view = (view.matrix(),) if isinstance(view, Placed) else view
         digest.update(
-            repr((type(self.f), self.f, type(self.g), self.g, self.intercept, self.coupling.rows.shape)).encode()
+            repr(
+                (type(self.f), self.f, type(self.g), self.g, self.intercept, self.radius, self.coupling.rows.shape)
+            ).encode()
         )
         starts = getattr(self.coupling.blocks, "start", np.zeros(0))
         for array in (*view, self.b, self.c, starts):
@@ -260,17 +299,28 @@ class ERM(Problem):
         Nonnegative; rescaled to mean 1. A row of weight 0 is never drawn.
     intercept : bool
         If true x has one more entry (for ``Softmax`` one more row), the last, which is not penalised.
+    radius : float, optional
+        A bound of the Euclidean norm of the solution (without its intercept), if you know one. It makes the gap finite
+        where nothing else does: without a penalty, kind "ball". What it says is then only as true as the bound is.
     """
 
     def __init__(
-        self, X: Any, b: Any, loss: Any, penalty: Any, *, weights: Any = None, intercept: bool = False
+        self,
+        X: Any,
+        b: Any,
+        loss: Any,
+        penalty: Any,
+        *,
+        weights: Any = None,
+        intercept: bool = False,
+        radius: float | None = None,
     ) -> None:
         f, g = term("loss", loss), term("penalty", penalty)
         rows = Rows.of(X)
         n = rows.shape[0]
         coupling = RowCoupling.of_rows(rows, _verbs.outputs(f))
         c = weights_of(weights, n)
-        super().__init__(coupling, f, g, labels(b, n, f, c, intercept), c, bool(intercept))
+        super().__init__(coupling, f, g, labels(b, n, f, c, intercept), c, bool(intercept), bound(radius))
         fits(g, self.d)
 
 
@@ -291,22 +341,8 @@ class SeparableSaddle(Problem):
     """
 
     def __init__(self, blocks: Sequence[Any], losses: Any, penalty: Any, b: Any = None) -> None:
-        if len(blocks) == 0:
-            raise ValueError("blocks is empty; at least one matrix is needed")
-        shapes = [np.shape(block) for block in blocks]
-        if any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
-            raise ValueError(f"blocks must be matrices with the same number of rows, found shapes {shapes[:5]}")
         f, g = term("losses", one_loss(losses, len(blocks))), term("penalty", penalty)
-        if _verbs.outputs(f) > 1:
-            raise ValueError(f"{type(f).__name__} makes its own blocks: use ERM with it")
-        widths = [shape[1] for shape in shapes]
-        if 0 in widths:
-            raise ValueError(f"block {widths.index(0)} has no column; every block needs one at least")
-        given = [(width,) for width in widths] if b is None else [np.shape(part) for part in b]
-        if given != [(width,) for width in widths]:
-            raise ValueError(
-                f"b must hold a vector for every block, of lengths {widths[:5]} ..., found {given[:5]} ..."
-            )
+        whole_blocks(blocks, b, f)
         coupling = RowCoupling.of_blocks(blocks)
         flat = np.zeros(coupling.m) if b is None else np.concatenate([np.asarray(part) for part in b])
         c = locked(np.ones(coupling.n))

@@ -69,6 +69,8 @@ class Run:
         if start is not None:  # what is given is not lost where a method makes its own x of it
             self.best = certify(self.problem, x, y)
         self.state = self.algorithm.init(self.problem, x, y)
+        self.passes = self.state.passes  # a method that prepares says what that took
+        self._heard()
 
     def _go_on(self, start: Result) -> None:
         """As if the run that made this result had not ended: with the method that ended it, and what it had seen."""
@@ -97,6 +99,12 @@ class Run:
             self.state = self.algorithm.epoch(self.problem, self.state, self.rng)
         self.epoch += 1
         self.passes += self.state.passes - before
+        self._heard()
+
+    def _heard(self) -> None:
+        """Note what the method has to say."""
+        self.notes += [f"{self.algorithm.name}: {said}" for said in self.state.notes]
+        self.state.notes.clear()
 
     def look(self, keep: bool) -> None:
         """Certify the last iterate, and keep the better of it and the best."""
@@ -110,7 +118,7 @@ class Run:
         if self.best is None or replay or _better(made, self.best.certificate):
             self.best = self.now
         if self.epoch >= self.watch.due:
-            self.watch.see(self.epoch, made, self.best.certificate.gap)
+            self.watch.see(self.epoch, made, self.best.certificate.figure)
         self.looked = self.epoch
         self.certificates += 1
         if not keep:
@@ -167,7 +175,7 @@ class Run:
         if self.state.epoch == 0:
             return min(2, longest)
         rate, relative = self.watch.last_rate(), self.now.certificate.relative_gap
-        if rate > 0.0 and relative > tol > 0.0:
+        if rate > 0.0 and math.inf > relative > tol > 0.0:
             return max(1, min(longest, math.ceil(math.log(relative / tol) / rate)))
         return longest
 
@@ -217,7 +225,9 @@ class Run:
         self.watch.start_anew(self.epoch)
         epoch, passes = self.state.epoch, self.state.passes
         self.state = self.algorithm.init(self.problem, self.best.x, self.best.y)
-        self.state.epoch, self.state.passes = epoch, passes
+        self.passes += self.state.passes
+        self.state.epoch, self.state.passes = epoch, passes + self.state.passes
+        self._heard()
 
     # ---- disk
 
@@ -292,9 +302,11 @@ class Run:
 
 
 def _better(new: Certificate, old: Certificate) -> bool:
-    """Is one certificate better than the other? Without bounds, the objective decides."""
+    """Is one certificate better than the other? Without bounds, the localised gap decides, or else the objective."""
     if math.isfinite(new.gap) or math.isfinite(old.gap):
         return bool(new.gap < old.gap)
+    if math.isfinite(new.local_gap) or math.isfinite(old.local_gap):
+        return bool(new.local_gap < old.local_gap or math.isnan(old.local_gap))
     return bool(new.primal < old.primal or math.isnan(old.primal))
 
 

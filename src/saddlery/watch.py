@@ -45,13 +45,13 @@ class Watch:
 
     def see(self, epoch: int, made: Certificate, best: float) -> None:
         """Note a certificate and the best gap so far."""
-        self.gaps.append((epoch, made.gap))
+        self.gaps.append((epoch, made.figure))
         self.lowest, self.highest = min(self.lowest, made.primal), max(self.highest, made.dual)
         bracket = self.lowest - self.highest if self.highest > -math.inf else self.lowest
         if bracket < self.mark - CLOSER * abs(self.mark) or self.mark == math.inf:
             self.mark, self.improved = bracket, epoch
         gap, low, high = self.trace
-        step = max(MOTION * abs(bracket), ROUNDING * abs(self.lowest))
+        step = max(MOTION * abs(bracket) if self.highest > -math.inf else 0.0, ROUNDING * abs(self.lowest))
         if best < gap * (1.0 - CLOSER) or self.lowest < low - step or -self.highest < high - step:
             self.trace, self.moved = (best, self.lowest, -self.highest), epoch
 

@@ -62,7 +62,7 @@ def methods() -> list[MethodInfo]:
             made.paper,
             made.proved,
             made.cost,
-            ", ".join(need.name for need in made.needs),
+            ", ".join(need.name for need in made().needs),
             {field.name: field.default for field in dataclasses.fields(made)},
         )
         for made in METHODS.values()

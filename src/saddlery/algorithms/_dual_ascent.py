@@ -14,7 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery._compile import lean_kernel
-from saddlery.algorithms._protocol import DUAL, RESYNC, SCALAR, SEPARABLE, STRONG, Need, State, bias_column, rows_of
+from saddlery.algorithms._protocol import (
+    DUAL,
+    HERE,
+    RESYNC,
+    SCALAR,
+    SEPARABLE,
+    STRONG,
+    Need,
+    State,
+    bias_column,
+    rows_of,
+)
 from saddlery.data.rows import Dense, U, ahead
 from saddlery.kernels.dual import DualStep, coordinates, coordinates_ahead, gather
 from saddlery.problem import Problem
@@ -37,7 +48,7 @@ class DualAscent:
     """
 
     sampler: Any = None
-    needs: ClassVar[tuple[Need, ...]] = (STRONG, SEPARABLE, SCALAR, DUAL)
+    needs: ClassVar[tuple[Need, ...]] = (STRONG, SEPARABLE, SCALAR, DUAL, HERE)
 
     @property
     def replay(self) -> Replay | None:

@@ -65,19 +65,22 @@ class PrimalDual:
         """The member's rule and sampler, made once a run."""
         raise TypeError(f"{type(self).__name__} does not say which rows it draws and which steps it makes")
 
-    def loss(self, problem: Problem) -> Any:
-        """The loss whose dual step is made."""
-        return problem.f
+    def blocks(self, problem: Problem, state: State) -> Any:
+        """The blocks whose dual step is made."""
+        return problem.coupling.blocks
+
+    def after(self, problem: Problem, state: State) -> None:
+        """What a member does after an epoch: adapt, for one."""
 
     def init(self, problem: Problem, x: Array, y: Array) -> State:
         """Start from any x and y."""
         flat, x0 = problem.unpack(x)
         dual, d, q, s = problem.flat(y), problem.d, problem.q, bias_column(problem)
         # four numbers for each coordinate, beside each other where rows are sparse: see kernels/rows.py
-        memory = {"sleep": np.zeros((4, d)) if _dense(problem) else np.zeros((d, 4))}
+        memory = {"sleep": np.zeros((4, d)) if dense_steps(problem) else np.zeros((d, 4))}
         S, affine = _fields(problem, memory), _verbs.affine(problem.g)
         S[0], S[1] = flat, problem.coupling.force(dual)
-        S[2] = 0.0 if affine and not _dense(problem) else flat
+        S[2] = 0.0 if affine and not dense_steps(problem) else flat
         memory["clock"] = np.array([1.0, 0.0, 1.0, 0.0, 0.0]) if affine else np.zeros(5)
         memory["bias"] = np.zeros((6, q))
         memory["bias"][0], memory["bias"][5] = x0, s
@@ -108,12 +111,13 @@ class PrimalDual:
         state.passes += float((draws >= 0).sum()) / problem.drawn
         if state.epoch % RESYNC == 0:
             self.resync(problem, state)
+        self.after(problem, state)
         return state
 
     def resync(self, problem: Problem, state: State) -> None:
         """Make r = A'y / n anew."""
         memory, y = state.memory, state.y.reshape(-1)
-        if _verbs.affine(problem.g) and not _dense(problem):
+        if _verbs.affine(problem.g) and not dense_steps(problem):
             rebase(_fields(problem, memory), memory["clock"])
         _fields(problem, memory)[1] = problem.coupling.force(y)
         memory["bias"][3] = memory["bias"][5] * y.reshape(-1, problem.q).sum(axis=0) / problem.n
@@ -121,10 +125,10 @@ class PrimalDual:
     def run(self, problem: Problem, state: State, steps: Steps) -> None:
         """Make the steps."""
         memory, coupling, y = state.memory, problem.coupling, state.y.reshape(-1)
-        data = Data(coupling.lines, coupling.blocks, self.loss(problem), problem.b, problem.c)
+        data = Data(coupling.lines, self.blocks(problem, state), problem.f, problem.b, problem.c)
         S, clock, bias = _fields(problem, memory), memory["clock"], memory["bias"]
         work = np.empty((2, steps.draws.shape[1] * coupling.widest))
-        if _dense(problem):
+        if dense_steps(problem):
             alone = steps.draws.shape[1] == 1 and isinstance(coupling.lines, Dense) and coupling.widest == 1
             clock[3] = 0.0  # no product with xbar is made yet
             x, r, bar, extra = S
@@ -144,15 +148,19 @@ class PrimalDual:
     def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]:
         """The last x and y."""
         S, clock, bias = _fields(problem, state.memory), state.memory["clock"], state.memory["bias"]
-        asleep = _verbs.affine(problem.g) and not _dense(problem)
+        asleep = _verbs.affine(problem.g) and not dense_steps(problem)
         x = clock[0] * S[0] - clock[1] * S[1] if asleep else S[0]
         state.x = problem.pack(x, bias[5] * bias[1] + bias[0])
         return state.x, state.y
 
+    def force(self, problem: Problem, state: State) -> Array:
+        """r = A'y / n."""
+        return np.array(_fields(problem, state.memory)[1])
+
     def extrapolated(self, problem: Problem, state: State) -> Array:
         """xbar, at which the next dual step looks."""
         S, clock, bias = _fields(problem, state.memory), state.memory["clock"], state.memory["bias"]
-        if _dense(problem):
+        if dense_steps(problem):
             bar = S[2]
         elif _verbs.affine(problem.g):
             bar = clock[2] * S[0] + clock[3] * S[1] + np.where(S[3] == clock[4], S[2], 0.0)
@@ -161,7 +169,7 @@ class PrimalDual:
         return problem.pack(bar, bias[5] * bias[2] + bias[0])
 
 
-def stretches(steps: Steps) -> Iterator[Steps]:
+def stretches(steps: Any) -> Iterator[Any]:
     """The steps in parts short enough that Z = prod rho does not underflow: one part, almost always."""
     decay = -np.log(steps.rho).cumsum()
     if decay[-1] <= HORIZON:
@@ -170,7 +178,7 @@ def stretches(steps: Steps) -> Iterator[Steps]:
     first = 0
     while first < decay.size:
         last = max(first + 1, int(np.searchsorted(decay, (decay[first - 1] if first else 0.0) + HORIZON)))
-        yield Steps(*(array[first:last] for array in steps))
+        yield type(steps)(*(array[first:last] for array in steps))
         first = last
 
 
@@ -191,7 +199,7 @@ def recentre(problem: Problem, state: State) -> None:
         bias[1] = 0.0
 
 
-def _dense(problem: Problem) -> bool:
+def dense_steps(problem: Problem) -> bool:
     """Does every coordinate take part in every step?
 
     Where rows are dense; and where the prox is not linear and rows are not very sparse, because to wake a coordinate
@@ -205,4 +213,4 @@ def _dense(problem: Problem) -> bool:
 
 def _fields(problem: Problem, memory: Memory) -> Array:
     """The four numbers of every coordinate, as the rows of an array."""
-    return memory["sleep"] if _dense(problem) else memory["sleep"].T
+    return memory["sleep"] if dense_steps(problem) else memory["sleep"].T

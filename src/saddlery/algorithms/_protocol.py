@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from saddlery.data.placed import Placed
 from saddlery.problem import Problem
 from saddlery.sampling import Replay
 from saddlery.steps import Scale
@@ -29,6 +30,7 @@ class State:
     epoch, passes : epochs made, and passes over the data that they cost.
     random : state of the generator of random numbers.
     method : name of the method that this is the state of.
+    notes : what the method wants to say to the user.
     problem : the problem that this is the state of, where it is known.
     scratch : what can be made again from the problem and the parameters (step rules, tables); not part of the state.
     """
@@ -40,6 +42,7 @@ class State:
     passes: float = 0.0
     random: dict[str, Any] = field(default_factory=dict)
     method: str = ""
+    notes: list[str] = field(default_factory=list)
     problem: Any = field(default=None, repr=False)
     scratch: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -88,6 +91,19 @@ LINEAR = Need(
     lambda p: _verbs.affine(p.g),
     lambda p: f"the penalty L2, whose prox is linear, but found {type(p.g).__name__}",
 )
+CURVED = Need(
+    "lam > 0 or delta > 0",
+    lambda p: p.lam > 0.0 or _verbs.modulus(p.f) > 0.0,
+    lambda p: (
+        f"some strong convexity to be told of, but {type(p.g).__name__} has lam = 0 and {type(p.f).__name__} is not "
+        "strongly convex"
+    ),
+)
+HERE = Need(
+    "rows here",
+    lambda p: not isinstance(p.coupling.rows.view, Placed),
+    lambda p: "rows that NumPy or SciPy hold, but X is an array of another library",
+)
 CERTIFIED = Need(
     "a known bound",
     lambda p: p.lam > 0.0 or _has_bound(p),
@@ -113,7 +129,9 @@ class Algorithm(Protocol):
     paper: ClassVar[str]
     proved: ClassVar[str]
     cost: ClassVar[str]
-    needs: ClassVar[tuple[Need, ...]]
+
+    @property
+    def needs(self) -> tuple[Need, ...]: ...
 
     @property
     def replay(self) -> Replay | None: ...
@@ -125,9 +143,16 @@ class Algorithm(Protocol):
     def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]: ...
 
 
-def missing(algorithm: Algorithm, problem: Problem) -> list[str]:
-    """What the algorithm needs and the problem lacks."""
+def missing(algorithm: Algorithm | type[Algorithm], problem: Problem) -> list[str]:
+    """What the algorithm (a class: with its default parameters) needs and the problem lacks."""
+    algorithm = algorithm() if isinstance(algorithm, type) else algorithm
     return [need.missing(problem) for need in algorithm.needs if not need.holds(problem)]
+
+
+def positive(name: str, number: Any) -> None:
+    """A parameter that must be a finite number above 0."""
+    if not (isinstance(number, (int, float, np.number)) and 0.0 < number < np.inf):
+        raise ValueError(f"{name} must be a finite number above 0, found {number!r}")
 
 
 RESYNC = 50  # epochs after which sums that are updated step by step are made anew, so that rounding cannot build up

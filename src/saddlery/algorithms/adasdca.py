@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery.algorithms._dual_ascent import DualAscent
-from saddlery.algorithms._protocol import DUAL, SCALAR, SEPARABLE, SMOOTH, STRONG, State
+from saddlery.algorithms._protocol import DUAL, HERE, SCALAR, SEPARABLE, SMOOTH, STRONG, State
 from saddlery.problem import Problem
 
 
@@ -25,7 +25,7 @@ class AdaSDCA(DualAscent):
     paper: ClassVar[str] = "Csiba, Qu and Richtarik 2015, Algorithm 1"
     proved: ClassVar[str] = "linear, at least the rate of iprox-sdca (quadratic losses of curvature 1/gamma)"
     cost: ClassVar[str] = "O(nnz(A)) a step"
-    needs = (SMOOTH, STRONG, SEPARABLE, SCALAR, DUAL)
+    needs = (SMOOTH, STRONG, SEPARABLE, SCALAR, DUAL, HERE)
 
     def epoch(self, problem: Problem, state: State, rng: np.random.Generator) -> State:
         if self.sampler is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery.algorithms._dual_ascent import DualAscent
-from saddlery.algorithms._protocol import DUAL, SCALAR, SEPARABLE, SMOOTH, STRONG, State
+from saddlery.algorithms._protocol import DUAL, HERE, SCALAR, SEPARABLE, SMOOTH, STRONG, State
 from saddlery.algorithms.iprox_sdca import importance
 from saddlery.problem import Problem
 from saddlery.sampling import Adaptive
@@ -37,7 +37,7 @@ class AdaSDCAPlus(DualAscent):
     paper: ClassVar[str] = "Csiba, Qu and Richtarik 2015, Algorithm 2"
     proved: ClassVar[str] = "nothing beyond dual ascent in every step (a heuristic form of adasdca)"
     cost: ClassVar[str] = "O(nnz of the row) a step, a pass an epoch for option I"
-    needs = (SMOOTH, STRONG, SEPARABLE, SCALAR, DUAL)
+    needs = (SMOOTH, STRONG, SEPARABLE, SCALAR, DUAL, HERE)
 
     def __post_init__(self) -> None:
         if str(self.option) not in ("I", "II"):

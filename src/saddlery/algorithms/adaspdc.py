@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from saddlery.algorithms._primal_dual import Memory, Plan, PrimalDual
-from saddlery.algorithms._protocol import DUAL, SEPARABLE, SMOOTH, STRONG
+from saddlery.algorithms._protocol import DUAL, HERE, SEPARABLE, SMOOTH, STRONG
 from saddlery.problem import Problem
 from saddlery.sampling import Uniform
 from saddlery.steps import Scale
@@ -39,7 +39,7 @@ class AdaSPDC(PrimalDual):
         "nothing for rows of unequal norm (Theorem 1 is false as stated); that of spdc for equal ones"
     )
     cost: ClassVar[str] = "O(nnz of the rows drawn) a step"
-    needs = (SMOOTH, STRONG, SEPARABLE, DUAL)
+    needs = (SMOOTH, STRONG, SEPARABLE, DUAL, HERE)
 
     def plan(self, problem: Problem, scale: Scale, memory: Memory) -> Plan:
         return Plan(Published(scale, self.batch_size), self.sampler or Uniform())

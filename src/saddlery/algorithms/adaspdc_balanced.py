@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from saddlery.algorithms._primal_dual import Memory, Plan, PrimalDual
-from saddlery.algorithms._protocol import DUAL, SEPARABLE, SMOOTH, STRONG
+from saddlery.algorithms._protocol import DUAL, HERE, SEPARABLE, SMOOTH, STRONG
 from saddlery.problem import Problem
 from saddlery.sampling import Weighted
 from saddlery.sampling._protocol import only_single
@@ -26,7 +26,7 @@ class AdaSPDCBalanced(PrimalDual):
     paper: ClassVar[str] = "ours: Zhu and Storkey 2015 made provable on rows of any norms"
     proved: ClassVar[str] = "linear, K <= n + Rbar sqrt(n / (lam gamma)) steps (large K) for a factor e"
     cost: ClassVar[str] = "O(nnz of the row) a step"
-    needs = (SMOOTH, STRONG, SEPARABLE, DUAL)
+    needs = (SMOOTH, STRONG, SEPARABLE, DUAL, HERE)
 
     def __post_init__(self) -> None:
         super().__post_init__()

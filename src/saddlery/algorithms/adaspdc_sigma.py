@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from saddlery.algorithms._primal_dual import Memory, Plan, PrimalDual
-from saddlery.algorithms._protocol import DUAL, SEPARABLE, SMOOTH, STRONG
+from saddlery.algorithms._protocol import DUAL, HERE, SEPARABLE, SMOOTH, STRONG
 from saddlery.problem import Problem
 from saddlery.sampling import Uniform
 from saddlery.steps import Scale
@@ -21,7 +21,7 @@ class AdaSPDCSigma(PrimalDual):
     paper: ClassVar[str] = "ours: Zhu and Storkey 2015 with the step of x from the largest row, so that the proof holds"
     proved: ClassVar[str] = "linear, the rate of spdc"
     cost: ClassVar[str] = "O(nnz of the rows drawn) a step"
-    needs = (SMOOTH, STRONG, SEPARABLE, DUAL)
+    needs = (SMOOTH, STRONG, SEPARABLE, DUAL, HERE)
 
     def plan(self, problem: Problem, scale: Scale, memory: Memory) -> Plan:
         return Plan(sigma_only(scale, self.batch_size), self.sampler or Uniform())

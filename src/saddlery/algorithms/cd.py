@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery._compile import lean_kernel
-from saddlery.algorithms._protocol import CERTIFIED, RESYNC, SCALAR, SEPARABLE, SMOOTH, Need, State
+from saddlery.algorithms._protocol import CERTIFIED, HERE, RESYNC, SCALAR, SEPARABLE, SMOOTH, Need, State
 from saddlery.data.rows import Rows, U, column, entry, span
 from saddlery.kernels.dual import PrimalStep, coordinates
 from saddlery.problem import Problem
@@ -49,7 +49,7 @@ class CD:
     )
     proved: ClassVar[str] = "linear for lam > 0 with order='uniform', O(1/t) for lam = 0"
     cost: ClassVar[str] = "O(nnz of the column) a step"
-    needs: ClassVar[tuple[Need, ...]] = (SMOOTH, SEPARABLE, SCALAR, CERTIFIED)
+    needs: ClassVar[tuple[Need, ...]] = (SMOOTH, SEPARABLE, SCALAR, CERTIFIED, HERE)
 
     def __post_init__(self) -> None:
         if self.order not in ("permutation", "cyclic", "uniform"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from saddlery.algorithms._primal_dual import Memory, Plan, PrimalDual
-from saddlery.algorithms._protocol import DUAL, SEPARABLE, SMOOTH, STRONG
+from saddlery.algorithms._protocol import DUAL, HERE, SEPARABLE, SMOOTH, STRONG
 from saddlery.problem import Problem
 from saddlery.sampling import Weighted
 from saddlery.sampling._protocol import only_single
@@ -26,7 +26,7 @@ class SPDCNonuniform(PrimalDual):
     paper: ClassVar[str] = "Zhang and Xiao 2015, parameters derived again; a rival in Zhu and Storkey 2015"
     proved: ClassVar[str] = "linear, 2n + 2 Rbar sqrt(n / (lam gamma)) steps for a factor e"
     cost: ClassVar[str] = "O(nnz of the row) a step"
-    needs = (SMOOTH, STRONG, SEPARABLE, DUAL)
+    needs = (SMOOTH, STRONG, SEPARABLE, DUAL, HERE)
 
     def __post_init__(self) -> None:
         super().__post_init__()

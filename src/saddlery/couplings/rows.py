@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 
 from saddlery._compile import kernel
 from saddlery.data.placed import Placed
-from saddlery.data.rows import Outputs, Rows, U, axpy, column, dot, products, span
+from saddlery.data.rows import Dense, Outputs, Rows, U, axpy, column, dot, products, span
 from saddlery.terms._sums import Blocks, Single, bounds
 
 Array = NDArray[Any]
-
-SAFETY = 1.02  # the power iteration approaches a norm from below; steps use the estimate times this
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +84,21 @@ class RowCoupling:
     def _products(self, x: Array, y: Array, forward: bool, back: bool) -> tuple[Array, Array]:
         if isinstance(self.lines, Placed):
             return self._elsewhere(x, y, forward, back)
-        z, u = np.empty(self.m if forward else 0), np.zeros(self.d if back else 0)
-        products(self.lines, x, y, z, u, forward, back)
+        if self._blas:
+            X, shape = self.rows.view.X, (-1,) if self.q == 1 else (-1, self.q)
+            with np.errstate(all="ignore"):  # what is not finite is looked at where it is used
+                z = (X @ x.reshape(shape)).reshape(-1) if forward else np.empty(0)
+                u = (X.T @ y.reshape(shape)).reshape(-1) if back else np.zeros(0)
+        else:
+            z, u = np.empty(self.m if forward else 0), np.zeros(self.d if back else 0)
+            products(self.lines, x, y, z, u, forward, back)
         u /= self.n
         return z, u
+
+    @cached_property
+    def _blas(self) -> bool:
+        """Are products NumPy's? Of single precision it would make a copy, and sum in it."""
+        return isinstance(self.rows.view, Dense) and self.rows.view.X.dtype == np.float64
 
     def _elsewhere(self, x: Array, y: Array, forward: bool, back: bool) -> tuple[Array, Array]:
         """The products beside a matrix of another library."""
@@ -125,30 +134,6 @@ class RowCoupling:
             grams(self.lines, self.blocks, members, gram, np.zeros(self.d))
             out[members] = np.linalg.eigvalsh(gram)[:, -1]
         return np.asarray(np.maximum(out, 0.0))
-
-    def norm(self, weights: Array, extra: float = 0.0, *, most: int = 100, seed: int = 0) -> tuple[float, int]:
-        """An upper estimate of the norm of diag(sqrt(w)) [A, extra 1], and the passes that it took.
-
-        Power iteration, times a margin of 2 %.
-
-        A start that has no part in the top eigenvector is possible with probability 0 only. The iteration ends when
-        the estimate has grown by less than 1e-4 in a step.
-        """
-        rng = np.random.default_rng(seed)
-        x, x0 = rng.standard_normal(self.d), rng.standard_normal(self.q)
-        spread = self.spread(weights)
-        estimate, made = 0.0, 0
-        for made in range(1, most + 1):
-            size = float(np.sqrt(x @ x + x0 @ x0))
-            if size == 0.0:
-                return 0.0, made
-            z = self.predictions(x / size) + np.tile(extra * x0 / size, self.m // self.q)
-            z *= spread
-            x, x0 = self.force(z) * self.n, extra * z.reshape(-1, self.q).sum(axis=0)
-            last, estimate = estimate, float(np.sqrt(np.sqrt(x @ x + x0 @ x0)))
-            if estimate <= last * (1.0 + 1e-4):
-                break
-        return SAFETY * estimate, made
 
 
 @kernel

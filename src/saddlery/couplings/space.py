@@ -72,6 +72,10 @@ class Here:
         """z + x0 for every row."""
         return z + np.tile(x0, z.size // x0.size)
 
+    def inner(self, one: Array, two: Array) -> float:
+        """<one, two>."""
+        return float(one @ two)
+
     def norm2(self, array: Array, weighted: bool = False) -> float:
         """|array|^2, or with every block's weight."""
         return float(self.coupling.spread(self.c) * array @ array if weighted else array @ array)
@@ -123,6 +127,9 @@ class There:
 
     def shifted(self, z: Array, x0: Array) -> Array:
         return self._flat(self._xp.reshape(z, (-1, x0.size)) + self.put(x0))
+
+    def inner(self, one: Array, two: Array) -> float:
+        return float(self._xp.sum(one * two))
 
     def norm2(self, array: Array, weighted: bool = False) -> float:
         if weighted and self.host.coupling.q > 1:

@@ -8,7 +8,7 @@ robust  (Algorithm 4)  Delta <- 2 Delta if k is above the last rate that changed
 sharp   (ours)         Delta <- 2 Delta if k >= 0.9 T log(1 + 2h), the accelerated rate that methods show on quadratics
                        (the proved rate, log(1 + h), is half of it), else Delta / 2
 
-All are heuristics; what they choose decides the speed, never whether a certificate is right. Guards, named in `Guard`:
+All are heuristics; what they choose decides the speed, never whether a certificate is right. Guards (`judged`):
 
 - Delta stays between a floor and the upper bound |A|_F^2 / (gamma min(n, d)), from which it starts: from below, one
   that is too small cannot be told from a right one.
@@ -20,6 +20,7 @@ All are heuristics; what they choose decides the speed, never whether a certific
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -81,4 +82,14 @@ class Sharp:
         return Verdict(2.0 if seen.k >= self.slack * seen.steps * math.log1p(2.0 * seen.h) else 0.5, seen.reference)
 
 
-RULES = {"simple": Simple(), "robust": Robust(), "sharp": Sharp()}
+RULES: dict[str, Callable[[Seen], Verdict]] = {"simple": Simple(), "robust": Robust(), "sharp": Sharp()}
+
+FLOOR = 1e-4  # of the upper bound, below which Delta never falls
+
+
+def judged(rule: str, seen: Seen, Delta: float, fall: float, least: float, most: float) -> tuple[float, float]:
+    """The next Delta, and the reference, by a rule and the guards. `fall`: of log gap, from end to end."""
+    factor, reference = RULES[rule](seen)
+    if fall < 0.0:  # the gap grew
+        factor = max(factor, 1.0)
+    return min(max(factor * Delta, least), most), reference

@@ -20,11 +20,13 @@ from saddlery.terms._verbs import (
     fenchel_young_block,
     grad,
     grad_block,
+    grad_conj,
     interval,
     project_block,
     prox,
     prox_conj,
     prox_conj_block,
+    reach,
     slack,
     value,
     value_block,
@@ -58,6 +60,9 @@ class Single(NamedTuple):
 
     def step(self, f, i, y, z, at, sigma, b, c, out):
         out[at] = c * prox_conj(f, y[i] / c, z[at], sigma, b[i])
+
+    def slope(self, f, i, z, place, b, c, out, at):
+        out[at] = c * grad(f, z[place], b[i])
 
 
 class Blocks(NamedTuple):
@@ -110,6 +115,29 @@ class Blocks(NamedTuple):
         for k in range(v.shape[0]):
             new[k] *= c
 
+    def slope(self, f, i, z, place, b, c, out, at):
+        first, last = bounds(self, i)
+        new = out[at : at + (last - first)]
+        grad_block(f, z[place : place + (last - first)], _label(self, b, i, first, last), new)
+        for k in range(new.shape[0]):
+            new[k] *= c
+
+
+class DualFree(NamedTuple):
+    """Blocks whose dual step needs no prox: v_i <- (v_i + sigma z) / (1 + sigma), y_i = c f'(v_i)."""
+
+    blocks: Any
+    v: Any
+
+    def bounds(self, i):
+        return bounds(self.blocks, i)
+
+    def step(self, f, i, y, z, at, sigma, b, c, out):
+        first, last = bounds(self.blocks, i)
+        for k in range(first, last):
+            self.v[k] = (self.v[k] + sigma * z[at + k - first]) / (1.0 + sigma)
+        slope(self.blocks, f, i, self.v, first, b, c, out, at)
+
 
 @strict
 def _times(c, v):
@@ -156,6 +184,11 @@ def step(blocks, f, i, y, z, at, sigma, b, c, out):
     """
 
 
+@verb
+def slope(blocks, f, i, z, place, b, c, out, at):
+    """c f'(z_i) of block i, from its predictions z[place:], written to out[at:]."""
+
+
 @kernel
 def loss_means(blocks, f, z, y, b, c, work):
     """Means over blocks of c f(z) and of c FY(z, y / c), and the least FY, which is 0 or more if f* is right.
@@ -189,6 +222,13 @@ def gradients(blocks, f, z, b, c, y):
     """y_i = c_i f'(z_i) for every block."""
     for i in range(np.uint64(c.shape[0])):
         gradient(blocks, f, i, z, b, c[i], y)
+
+
+@kernel
+def gradients_back(f, y, b, c, z):
+    """z_i = f*'(y_i / c_i): where f' is y_i / c_i, of losses that say so."""
+    for i in range(np.uint64(y.shape[0])):
+        z[i] = grad_conj(f, y[i] / c[i] if c[i] > 0.0 else 0.0, b[i])
 
 
 @kernel
@@ -236,6 +276,20 @@ def penalty_sums(g, x, v):
         else:
             gaps += e
     return values, gaps, least
+
+
+@kernel
+def near_sum(g, x, v, beta):
+    """Sum over coordinates of g(x) + g*(p) - x p + beta/2 (x' - x)^2, x' = prox_g(x + v / beta, 1 / beta) and
+
+    p = v - beta (x' - x), a subgradient of g at x' and so, but for rounding, where g* is finite.
+    """
+    total, (low, high) = 0.0, reach(g)
+    for j in range(x.shape[0]):
+        moved = prox(g, x[j] + v[j] / beta, 1.0 / beta) - x[j]
+        e = slack(g, x[j], min(max(v[j] - beta * moved, low), high))
+        total += (0.0 if e < 0.0 else e) + beta / 2.0 * moved * moved
+    return total
 
 
 @kernel

@@ -18,7 +18,7 @@ a concrete term. In a method, other methods of the same term are called as verbs
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,9 +148,12 @@ def prox(g: Term, v: float, tau: float) -> float:
 
 
 @verb
-def grad_conj(g: Term, v: float) -> float:
-    """argmax_x v x - g(x), for a strongly convex g. Default: the prox with a step of 1e15, right to about 1e-15."""
-    return prox(g, 1e15 * v, 1e15)
+def grad_conj(term: Term, v: float, *label: float) -> float:
+    """argmax_x v x - g(x), for a strongly convex g. Default: the prox with a step of 1e15, right to about 1e-15.
+
+    Of a strongly convex loss, with its label: argmax_z v z - f(z, b), the z with f'(z, b) = v. No default.
+    """
+    return prox(term, 1e15 * v, 1e15)
 
 
 @verb
@@ -266,15 +269,3 @@ def _normal_part(owner: str, name: str, part: Any) -> Any:
     if array.ndim == 0:
         return float(array)
     return np.ascontiguousarray(array, dtype=np.int64 if array.dtype.kind in "biu" else np.float64)
-
-
-class Explicit(NamedTuple):
-    """A loss whose dual step goes all the way: y <- f'(z), the gradient table of SAG. A term made of a term."""
-
-    loss: Any
-
-    def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
-        return grad(self.loss, z, b)
-
-    def prox_conj_block(self, y0: Array, z: Array, sigma: float, b: Array, out: Array) -> None:
-        grad_block(self.loss, z, b, out)

@@ -30,6 +30,10 @@ class Squared(NamedTuple):
     def conj(self, y: float, b: float) -> float:
         return self.gamma * y * y / 2.0 + b * y
 
+    def grad_conj(self, y: float, b: float) -> float:
+        """f*'(y), the prediction whose slope is y."""
+        return self.gamma * y + b
+
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
         return (sigma * (z - b) + y0) * (1.0 / (1.0 + sigma * self.gamma))  # it does not wait for z to divide
 

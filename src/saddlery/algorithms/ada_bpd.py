@@ -1,0 +1,65 @@
+"""Ada-BPD: BPD that estimates the strong convexity of the data as it goes (Wang and Xiao, 2017, Algorithm 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from saddlery.algorithms._batch import Batch, Vectors
+from saddlery.algorithms._data_convexity import check_period, check_rule, constants, first_estimate, learn, near_gap
+from saddlery.algorithms._protocol import DUAL, SMOOTH, State
+from saddlery.problem import Problem
+from saddlery.steps import convexity
+from saddlery.steps.convexity import Step
+
+
+@dataclass(frozen=True)
+class AdaBPD(Batch):
+    """The update and the steps of ``opt-bpd`` with an estimate of Delta = delta mu^2, judged anew every T steps.
+
+    Where delta = 0 Delta is what the loss's curvature makes of mu^2 where the iterates are, and theta is theta_y. The
+    estimate starts from its upper bound |A|_F^2 / (gamma min(n, d)). Rules and guards: `saddlery.steps.adapt`. For
+    lam = 0, where the gap is infinite, the rate is read from the gap of P(.) + beta/2 |. - x|^2 with a small beta.
+
+    Corrected: xbar starts at x; a period has the T + 1 gaps that end at the newest; rates are compared as logarithms.
+
+    Parameters
+    ----------
+    adapt : {"robust", "simple", "sharp"}
+        Algorithm 4 (the paper's choice), Algorithm 3, or ours, which is far ahead of both.
+    period : int
+        T; 10 is the paper's.
+    """
+
+    adapt: str = "robust"
+    period: int = 10
+    name: ClassVar[str] = "ada-bpd"
+    paper: ClassVar[str] = "Wang and Xiao 2017, Algorithm 2, with Algorithm 3 or 4, or ours"
+    proved: ClassVar[str] = "nothing beyond bpd: the estimate is a heuristic; with any estimate the method is stable"
+    cost: ClassVar[str] = "O(nnz(A)) a step"
+    needs = (SMOOTH, DUAL)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rule(self.adapt, may_be_none=False)
+        check_period("period", self.period)
+
+    def begin(self, problem: Problem, state: State) -> None:
+        state.memory["estimate"] = first_estimate(problem)
+
+    def steps(self, problem: Problem, state: State, L: float) -> Step:
+        return convexity.bpd(constants(problem, L), float(state.memory["estimate"][0]))
+
+    def after(self, problem: Problem, state: State, w: Vectors, u: Any, step: Step) -> None:
+        adapted(problem, state, w, u, self.adapt, self.period, step)
+
+
+def adapted(problem: Problem, state: State, w: Vectors, u: Any, rule: str, period: int, step: Step) -> None:
+    """Look at the gap after the first step and at the end of every period."""
+    memory, space = state.memory["estimate"], problem.space
+    memory[3] += 1.0
+    if memory[1] == memory[1] and memory[3] < period:  # a gap is known, and the period goes on
+        return
+    z = w["z"] if not problem.intercept else space.shifted(w["z"], state.memory["k"])
+    x, z, y, u = (space.get(vector) for vector in (w["x"], z, w["y"], u))
+    learn(problem, memory, near_gap(problem, x, z, y, u), period, rule, step)
