@@ -113,7 +113,8 @@ def test_the_lower_bound_is_below_every_objective(f, g, intercept):
                     bounds.append(certificate.dual)
                     assert certificate.dual == certificate.primal - certificate.gap
                 else:
-                    assert certificate.kind == "none" and certificate.dual == -math.inf
+                    assert certificate.kind == "localised" and certificate.dual == -math.inf
+                    assert 0.0 <= certificate.local_gap < math.inf
                 if certificate.kind == "exact":
                     size = abs(certificate.dual) + abs(certificate.primal)
                     assert problem.dual(made.y) == pytest.approx(certificate.dual, rel=1e-9, abs=1e-11 * size)
@@ -357,13 +358,13 @@ def test_no_penalty_and_a_strongly_convex_loss_give_a_strong_bound():
 def test_linearly_dependent_columns_give_no_strong_bound():
     X = np.ones((6, 2))
     certificate = sd.ERM(X, np.arange(6.0), sd.Squared(), sd.Zero()).certificate(np.ones(2), np.ones(6))
-    assert certificate.kind == "none" and certificate.gap == math.inf
+    assert certificate.kind == "localised" and certificate.gap == math.inf and certificate.local_gap > 0.0
 
 
 def test_where_nothing_is_known_it_says_so():
     problem = problem_of(sd.Logistic(), sd.Zero())
     certificate = problem.certificate(np.zeros(D), -0.5 * problem.b)
-    assert certificate.kind == "none" and certificate.gap == certificate.relative_gap == math.inf
+    assert certificate.kind == "localised" and certificate.gap == certificate.relative_gap == math.inf
     assert certificate.dual == -math.inf and certificate.primal == pytest.approx(math.log(2.0), rel=1e-15)
     assert str(certificate).startswith("no bound")
     with pytest.raises(ValueError, match="no bound is known"):

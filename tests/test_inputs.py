@@ -126,7 +126,7 @@ def test_a_bad_problem_is_refused(name):
 
 RUNS = {
     "an unknown method": ({"method": "adaspcd"}, "no method 'adaspcd'; did you mean 'adaspdc'"),
-    "a method like no other": ({"method": "xyz"}, "no method 'xyz'; the methods are auto, adasdca"),
+    "a method like no other": ({"method": "xyz"}, "no method 'xyz'; the methods are auto, ada-bpd"),
     "no method": ({"method": None}, "method must be a name or made by"),
     "tol < 0": ({"tol": -1.0}, "tol must be a number, 0 or more, found -1.0"),
     "tol NaN": ({"tol": math.nan}, "tol must be a number"),

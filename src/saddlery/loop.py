@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from saddlery import checkpoint as disk
-from saddlery.algorithms import Algorithm, able, method, missing
+from saddlery.algorithms import Algorithm, able, method, missing, successor
 from saddlery.algorithms._auto import choose
 from saddlery.problem import Problem
 from saddlery.result import Result, Status
-from saddlery.run import Run, successor
+from saddlery.run import Run
 from saddlery.stopping import Epochs, Gap, NonFinite, Rule, Stalled, Time, first
 
 Callback = Callable[[dict[str, float]], Any]

@@ -101,8 +101,7 @@ class Problem:
     def curvature(self) -> float:
         """A proven modulus of the loss part of P: delta lambda_min(A'CA) / n, a little less for rounding.
 
-        With an intercept A has a column of ones more. 0 where it is not known: f not strongly convex, several outputs,
-        fewer rows than columns, or more than 1000 columns.
+        With an intercept A has a column of ones more. 0 where it is not known, as for more than 1000 columns.
         """
         delta, full = _verbs.modulus(self.f), self.d + self.intercept <= self.coupling.m
         if delta == 0.0 or self.q > 1 or self.d > SMALL or not full:
@@ -113,8 +112,7 @@ class Problem:
     def smallest_square(self, ones: float = 0.0) -> float:
         """mu^2, the smallest eigenvalue of A'CA that is not 0; NaN where it would be too much work.
 
-        `ones`: with a column of that number beside A. A method that starts in the range of A' stays there, so that
-        eigenvalues that are 0 do not count.
+        `ones`: with a column of that number beside A. Eigenvalues that are 0 do not count for x in the range of A'.
         """
         if min(self.coupling.m, self.d) > SMALL * self.q:
             return math.nan
@@ -124,7 +122,7 @@ class Problem:
     def hidden_most(self) -> float:
         """|A|_F^2 / (gamma min(n, d)): an upper bound, for free, of the strong convexity mu^2 / gamma in the data."""
         total = float(self.coupling.spread(self.c)[:: self.q] @ self.coupling.rows.squares())
-        return max(total, 1e-300) / (self.gamma * (min(self.coupling.m, self.d) // self.q))
+        return max(total, 1e-300) / ((self.gamma or 1.0) * (min(self.coupling.m, self.d) // self.q))
 
     @cached_property
     def nearness(self) -> float:
@@ -138,14 +136,12 @@ class Problem:
 
     def norm(self) -> tuple[float, int]:
         """An upper estimate of L = |diag(sqrt(c)) A|, made once, and the passes that it took now."""
-        if "norm" in self._made:
-            return self._made["norm"], 0
-        self._made["norm"], passes = norm(self.coupling, self.c)
-        return self._made["norm"], passes
+        known = "_norm" in self.__dict__
+        return self._norm[0], 0 if known else self._norm[1]
 
     @cached_property
-    def _made(self) -> dict[str, float]:
-        return {}
+    def _norm(self) -> tuple[float, int]:
+        return norm(self.coupling, self.c)
 
     @cached_property
     def live(self) -> Any:
@@ -230,7 +226,7 @@ class Problem:
             gap += self.penalty(x, -u - beta * moved)[1] + beta / 2.0 * float(moved @ moved)
         if self.intercept:
             slope = y.reshape(-1, self.q).sum(axis=0) / self.n
-            gap += self.gamma / 2e-4 * float(slope @ slope)
+            gap += (self.gamma or 1.0) / 2e-4 * float(slope @ slope)
         return gap
 
     def primal(self, x: Any) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery import checkpoint as disk
-from saddlery.algorithms import Algorithm, State, method
+from saddlery.algorithms import Algorithm, State, method, signature, successor
 from saddlery.algorithms._auto import following, slow
 from saddlery.certificate import Certificate, Certified, certify
 from saddlery.problem import Problem
@@ -315,22 +315,6 @@ def _copy(state: State) -> State:
     copy = State(state.x.copy(), state.y.copy(), memory, state.epoch, state.passes, dict(state.random), state.method)
     copy.problem = state.problem
     return copy
-
-
-def successor(algorithm: Algorithm) -> Algorithm | None:
-    """The method that takes over where this one fails; None where there is none."""
-    fallback = getattr(algorithm, "fallback", None)
-    if fallback is None:
-        return None
-    batch = getattr(algorithm, "batch_size", 1)
-    name = ("adaspdc-balanced" if batch == 1 else "adaspdc-sigma") if fallback == "auto" else fallback
-    return method(name, **({"batch_size": batch} if batch > 1 else {}))
-
-
-def signature(algorithm: Algorithm) -> str:
-    """Name and parameters, as a checkpoint remembers them."""
-    parameters = {name: value for name, value in vars(algorithm).items() if name != "sampler"}
-    return f"{algorithm.name} {parameters}"
 
 
 def _point(problem: Problem, start: Any) -> tuple[Array, Array]:

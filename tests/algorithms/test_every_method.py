@@ -26,6 +26,8 @@ CLASS = RNG.integers(0, 3, N)
 WEIGHTS = RNG.uniform(0.0, 2.0, N)
 WEIGHTS[5] = 0.0
 
+SUBLINEAR = ("svrg", "saga")  # where nothing is strongly convex
+
 PARAMETERS = {"SmoothHinge": (0.5,), "Huber": (0.7,), "Softmax": (3,)}
 
 
@@ -58,12 +60,15 @@ def test_reaches_the_gap_and_agrees(loss, penalty, variant):
     data = sp.csr_array(X) if "sparse" in variant else X
     weights = WEIGHTS if "weights" in variant else None
     problem = sd.ERM(data, labels(f), f, g, intercept="intercept" in variant, weights=weights)
+    if penalty == "no penalty" and loss != "Squared":
+        pytest.skip("no bound is known: test_data_convexity.py says what is reached there")
     reached = {}
     for name, method in METHODS.items():
         if not missing(method, problem):
-            result = sd.solve(problem, name, tol=1e-8, max_epochs=40000)
+            tol = 1e-4 if name in SUBLINEAR and problem.lam == 0.0 else 1e-8
+            result = sd.solve(problem, name, tol=tol, max_epochs=40000)
             assert result.status.ok, f"{name}: {result}"
-            assert problem.certificate(result.x, result.y).relative_gap <= 1.01e-8
+            assert problem.certificate(result.x, result.y).relative_gap <= 1.01 * tol
             reached[name] = result.certificate
     for one in reached.values():  # every upper bound is above every lower bound
         for two in reached.values():
@@ -101,7 +106,7 @@ def test_batches(method, batch):
         assert result.status.ok, str(result)
 
 
-@pytest.mark.parametrize("method", ["spdc-nonuniform", "adaspdc-balanced", "sag"])
+@pytest.mark.parametrize("method", ["spdc-nonuniform", "adaspdc-balanced", "ada-spdc", "df-spdc", "adf-spdc"])
 def test_weighted_methods_refuse_batches(method):
     with pytest.raises(ValueError, match="batch_size must be 1"):
         sd.method(method, batch_size=2)
@@ -179,7 +184,7 @@ def test_needs_are_checked_and_named():
     with pytest.raises(ValueError, match=r"spdc cannot solve this problem.*gamma = 0.*methods that can: .*sdca"):
         sd.solve(hinge, "spdc")
     lasso = sd.ERM(X, REAL, sd.Squared(), sd.L1(0.1))
-    with pytest.raises(ValueError, match=r"sdca cannot.*lam = 0.*methods that can: cd, pdcp"):
+    with pytest.raises(ValueError, match=r"sdca cannot.*lam = 0.*methods that can: .*cd.*pdcp.*saga"):
         sd.solve(lasso, "sdca")
     groups = sd.ERM(X, REAL, sd.Squared(), sd.GroupL2(0.1, np.arange(D) % 2, 0.1))
     with pytest.raises(ValueError, match=r"sum over coordinates.*pdcp"):

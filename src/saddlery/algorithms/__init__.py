@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 from saddlery.algorithms._protocol import Algorithm, State, missing
 from saddlery.problem import Problem
 
-__all__ = ["METHODS", "Algorithm", "MethodInfo", "State", "able", "method", "methods", "missing"]
+__all__ = [
+    "METHODS",
+    "Algorithm",
+    "MethodInfo",
+    "State",
+    "able",
+    "method",
+    "methods",
+    "missing",
+    "signature",
+    "successor",
+]
 
 
 def _discover() -> dict[str, Any]:
@@ -72,3 +83,19 @@ def methods() -> list[MethodInfo]:
 def able(problem: Problem) -> list[str]:
     """Names of the methods that can solve the problem."""
     return [name for name, made in METHODS.items() if not missing(made, problem)]
+
+
+def successor(algorithm: Algorithm) -> Algorithm | None:
+    """The method that takes over where this one fails; None where there is none."""
+    fallback = getattr(algorithm, "fallback", None)
+    if fallback is None:
+        return None
+    batch = getattr(algorithm, "batch_size", 1)
+    name = ("adaspdc-balanced" if batch == 1 else "adaspdc-sigma") if fallback == "auto" else fallback
+    return method(name, **({"batch_size": batch} if batch > 1 else {}))
+
+
+def signature(algorithm: Algorithm) -> str:
+    """Name and parameters, as a checkpoint remembers them."""
+    parameters = {name: value for name, value in vars(algorithm).items() if name != "sampler"}
+    return f"{algorithm.name} {parameters}"

@@ -110,7 +110,7 @@ class Batch:
         x = space.prox(base - step.tau * u, step.tau)
         z = space.forward(x)
         dx, dz = x - w["x"], z - w["z"]
-        self._check(problem, state, space, dx, dz)
+        self._check(state, space, x, dx, dz)
         w["x"], w["z"], w["zbar"] = x, z, z + step.theta * dz
         if self.from_bar:
             w["uphill"] = space.inner(base - x, dx) > 0.0
@@ -129,10 +129,11 @@ class Batch:
         memory["k"] += s * new
         memory["b"] = step.theta * new
 
-    def _check(self, problem: Problem, state: State, space: Here | There, dx: Array, dz: Array) -> None:
-        """Is |A dx| <= L |dx|? If not L was too small."""
+    def _check(self, state: State, space: Here | There, x: Array, dx: Array, dz: Array) -> None:
+        """Is |A dx| <= L |dx|? If not L was too small. (Steps that are mostly rounding tell nothing.)"""
         length, image, L = space.norm2(dx), space.norm2(dz, weighted=True), float(state.memory["norm"][0])
-        if image > L * L * length * (1.0 + 1e-9) and math.isfinite(image) and length > 1e-280:
+        told = length > 1e-12 * space.norm2(x) and length > 1e-280
+        if told and image > L * L * length * (1.0 + 1e-9) and math.isfinite(image):
             found = LARGER * math.sqrt(image / length)
             state.memory["norm"][0] = found
             state.notes.append(f"|A| was taken to be {L:.4g}, which a step proved too small; from there on {found:.4g}")

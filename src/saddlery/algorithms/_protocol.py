@@ -113,6 +113,13 @@ CERTIFIED = Need(
 )
 
 
+FIGURE = Need(
+    "a known bound, or no penalty",
+    lambda p: p.lam > 0.0 or _has_bound(p) or (_verbs.separable(p.g) and _verbs.reach(p.g) == (0.0, 0.0)),
+    CERTIFIED.missing,
+)
+
+
 def _has_bound(p: Problem) -> bool:
     if not _verbs.separable(p.g):
         return True

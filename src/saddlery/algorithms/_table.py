@@ -76,7 +76,9 @@ class Table:
             state.scratch["scale"] = scale_of(problem)
         if self.replay is not None:
             drawn = self.replay.table(problem.n)
-            draws = drawn[drawn >= 0]
+            if drawn.shape[1] > 1:
+                raise ValueError(f"Replay holds a batch of {drawn.shape[1]} rows, but this method takes one row a step")
+            draws = drawn[:, 0]
         else:
             sampler = self.sampler or Uniform()
             draws = rows_of(problem, sampler.draw(rng, problem.drawn, problem.drawn)[:, 0])

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from saddlery.algorithms._batch import Batch, Vectors
 from saddlery.algorithms._data_convexity import check_period, check_rule, constants, first_estimate, learn, near_gap
-from saddlery.algorithms._protocol import DUAL, SMOOTH, State
+from saddlery.algorithms._protocol import DUAL, FIGURE, SMOOTH, State
 from saddlery.problem import Problem
 from saddlery.steps import convexity
 from saddlery.steps.convexity import Step
@@ -37,7 +37,7 @@ class AdaBPD(Batch):
     paper: ClassVar[str] = "Wang and Xiao 2017, Algorithm 2, with Algorithm 3 or 4, or ours"
     proved: ClassVar[str] = "nothing beyond bpd: the estimate is a heuristic; with any estimate the method is stable"
     cost: ClassVar[str] = "O(nnz(A)) a step"
-    needs = (SMOOTH, DUAL)
+    needs = (SMOOTH, FIGURE, DUAL)
 
     def __post_init__(self) -> None:
         super().__post_init__()

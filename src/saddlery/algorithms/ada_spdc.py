@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from saddlery.algorithms._data_spdc import Adaptive
-from saddlery.algorithms._protocol import DUAL, HERE, SEPARABLE, SMOOTH
+from saddlery.algorithms._protocol import DUAL, FIGURE, HERE, SEPARABLE, SMOOTH
 
 
 @dataclass(frozen=True)
@@ -23,4 +23,4 @@ class AdaSPDC(Adaptive):
     paper: ClassVar[str] = "Wang and Xiao 2017, Algorithm 5 with Algorithm 3 or 4, or ours"
     proved: ClassVar[str] = "nothing beyond spdc: the estimate is a heuristic"
     cost: ClassVar[str] = "O(nnz of the row) a step, half a pass for a look at the gap"
-    needs = (SMOOTH, SEPARABLE, DUAL, HERE)
+    needs = (SMOOTH, FIGURE, SEPARABLE, DUAL, HERE)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from saddlery.algorithms._data_spdc import Adaptive
-from saddlery.algorithms._protocol import HERE, SEPARABLE, SMOOTH
+from saddlery.algorithms._protocol import FIGURE, HERE, SEPARABLE, SMOOTH
 
 
 @dataclass(frozen=True)
@@ -18,4 +18,4 @@ class ADFSPDC(Adaptive):
     proved: ClassVar[str] = "nothing beyond df-spdc: the estimate is a heuristic"
     cost: ClassVar[str] = "O(nnz of the row) a step, half a pass for a look at the gap"
     dual_free: ClassVar[bool] = True
-    needs = (SMOOTH, SEPARABLE, HERE)
+    needs = (SMOOTH, FIGURE, SEPARABLE, HERE)

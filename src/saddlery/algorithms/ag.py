@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from saddlery.algorithms._batch import Batch, Vectors
-from saddlery.algorithms._protocol import SMOOTH, State
+from saddlery.algorithms._protocol import FIGURE, SMOOTH, State
 from saddlery.couplings.space import Here, There
 from saddlery.problem import Problem
 from saddlery.steps.convexity import Step
@@ -35,7 +35,7 @@ class AG(Batch):
     paper: ClassVar[str] = "Nesterov 2004, Beck and Teboulle 2009; a rival in Wang and Xiao 2017"
     proved: ClassVar[str] = "linear for lam > 0, L / sqrt(n lam gamma) passes for a factor e; O(1/t^2) for lam = 0"
     cost: ClassVar[str] = "O(nnz(A)) a step"
-    needs = (SMOOTH,)
+    needs = (SMOOTH, FIGURE)
     from_bar: ClassVar[bool] = True
 
     def begin(self, problem: Problem, state: State) -> None:
@@ -60,5 +60,5 @@ class AG(Batch):
 
     def iterate(self, problem: Problem, state: State) -> tuple[Any, Any]:
         x, _ = super().iterate(problem, state)
-        state.y = problem.gradients(state.memory["z"] + np.tile(state.memory["k"], problem.n))
+        state.y = problem.gradients(state.memory["z"] + np.tile(state.memory["k"], state.memory["z"].size // problem.q))
         return x, state.y

@@ -16,7 +16,7 @@ from saddlery.algorithms._data_convexity import (
     first_estimate,
     known_square,
 )
-from saddlery.algorithms._protocol import CURVED, SMOOTH, Need, State
+from saddlery.algorithms._protocol import CURVED, FIGURE, SMOOTH, Need, State
 from saddlery.algorithms.ada_bpd import adapted
 from saddlery.couplings.space import Here, There
 from saddlery.problem import Problem
@@ -64,7 +64,7 @@ class DFBPD(Batch):
 
     @property
     def needs(self) -> tuple[Need, ...]:  # type: ignore[override]
-        return (SMOOTH,) if self.adapt else (SMOOTH, CURVED)
+        return (SMOOTH, FIGURE) if self.adapt else (SMOOTH, FIGURE, CURVED)
 
     def begin(self, problem: Problem, state: State) -> None:
         if self.adapt:

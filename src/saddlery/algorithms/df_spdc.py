@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from saddlery.algorithms._data_spdc import Told
-from saddlery.algorithms._protocol import CURVED, HERE, SEPARABLE, SMOOTH
+from saddlery.algorithms._protocol import CURVED, FIGURE, HERE, SEPARABLE, SMOOTH
 
 
 @dataclass(frozen=True)
@@ -32,4 +32,4 @@ class DFSPDC(Told):
     proved: ClassVar[str] = "linear; n + 8 R sqrt(n / (lam gamma)) steps for a factor e where mu = 0"
     cost: ClassVar[str] = "O(nnz of the row) a step"
     dual_free: ClassVar[bool] = True
-    needs = (SMOOTH, CURVED, SEPARABLE, HERE)
+    needs = (SMOOTH, FIGURE, CURVED, SEPARABLE, HERE)

@@ -17,6 +17,7 @@ from saddlery.kernels.table import Linked, Moves, powers, replace, rouse_all
 from saddlery.problem import Problem
 from saddlery.steps import Scale
 from saddlery.terms import _verbs
+from saddlery.terms._sums import prox_all
 
 ASLEEP = Need(
     "penalty L2, or dense rows",
@@ -124,7 +125,10 @@ class Katyusha(Table):
 
     def iterate(self, problem: Problem, state: State) -> tuple[Array, Array]:
         bias, S, d = state.memory["bias"], state.memory["sleep"], problem.d
-        state.x = problem.pack(self.point(problem, state), bias[5] * S[d:, 1] + bias[0])
+        x = self.point(problem, state)
+        if not _verbs.affine(problem.g):
+            prox_all(problem.g, x, 0.0)  # a mean of points of the domain of g is outside of it by rounding only
+        state.x = problem.pack(x, bias[5] * S[d:, 1] + bias[0])
         return state.x, state.y
 
     def _store(self, problem: Problem) -> Array:

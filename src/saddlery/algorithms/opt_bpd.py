@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from saddlery.algorithms._batch import Batch, scales
 from saddlery.algorithms._data_convexity import check_mu, constants, known_square
-from saddlery.algorithms._protocol import CURVED, DUAL, SMOOTH, State
+from saddlery.algorithms._protocol import CURVED, DUAL, FIGURE, SMOOTH, State
 from saddlery.problem import Problem
 from saddlery.steps import convexity
 from saddlery.steps.convexity import Step
@@ -34,7 +34,7 @@ class OptBPD(Batch):
     paper: ClassVar[str] = "Wang and Xiao 2017, Theorem 1"
     proved: ClassVar[str] = "linear; accelerated for lam > 0 or a badly conditioned loss"
     cost: ClassVar[str] = "O(nnz(A)) a step; once, where mu is not given, the eigenvalues of A'A or AA'"
-    needs = (SMOOTH, CURVED, DUAL)
+    needs = (SMOOTH, FIGURE, CURVED, DUAL)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from saddlery.algorithms._protocol import HERE, SEPARABLE, SMOOTH, Array, State, positive
+from saddlery.algorithms._protocol import FIGURE, HERE, SEPARABLE, SMOOTH, Array, State, positive
 from saddlery.algorithms._table import Table, even
 from saddlery.kernels.table import Moves
 from saddlery.problem import Problem
@@ -32,7 +32,7 @@ class SAGA(Table):
         "linear, max(4n, 3 R^2 / (gamma mu)) steps for a factor e, P mu-strongly convex; O(1/t) else"
     )
     cost: ClassVar[str] = "O(nnz of the row) a step"
-    needs = (SMOOTH, SEPARABLE, HERE)
+    needs = (SMOOTH, FIGURE, SEPARABLE, HERE)
 
     def __post_init__(self) -> None:
         positive("step", self.step)

@@ -7,7 +7,19 @@ from typing import ClassVar
 
 from saddlery.algorithms._data_convexity import check_kappa, check_mu, known_square
 from saddlery.algorithms._primal_dual import Memory, Plan, PrimalDual
-from saddlery.algorithms._protocol import CURVED, DUAL, HERE, SEPARABLE, SMOOTH, STRONG, Array, Need, State, bias_column
+from saddlery.algorithms._protocol import (
+    CURVED,
+    DUAL,
+    FIGURE,
+    HERE,
+    SEPARABLE,
+    SMOOTH,
+    STRONG,
+    Array,
+    Need,
+    State,
+    bias_column,
+)
 from saddlery.problem import Problem
 from saddlery.sampling import Uniform
 from saddlery.sampling._protocol import only_single
@@ -60,7 +72,7 @@ class SPDC(PrimalDual):
 
     @property
     def needs(self) -> tuple[Need, ...]:  # type: ignore[override]
-        return (SMOOTH, CURVED if self.steps == "data" else STRONG, SEPARABLE, DUAL, HERE)
+        return (SMOOTH, *((CURVED, FIGURE) if self.steps == "data" else (STRONG,)), SEPARABLE, DUAL, HERE)
 
     def init(self, problem: Problem, x: Array, y: Array) -> State:
         state = super().init(problem, x, y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from saddlery.algorithms._protocol import HERE, SEPARABLE, SMOOTH, Array, State, positive
+from saddlery.algorithms._protocol import FIGURE, HERE, SEPARABLE, SMOOTH, Array, State, positive
 from saddlery.algorithms._table import Table, even
 from saddlery.kernels.table import Moves
 from saddlery.problem import Problem
@@ -37,7 +37,7 @@ class SVRG(Table):
         "linear for an averaged snapshot, n + R^2 / (gamma mu) steps (times a constant) for a factor e"
     )
     cost: ClassVar[str] = "O(nnz of the row) a step, a pass for a snapshot"
-    needs = (SMOOTH, SEPARABLE, HERE)
+    needs = (SMOOTH, FIGURE, SEPARABLE, HERE)
     learns: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
