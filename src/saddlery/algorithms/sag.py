@@ -45,10 +45,11 @@ class SAG(Table):
 
     def moves(self, problem: Problem, scale: Scale, state: State, draws: Array) -> Moves:
         eta, seen = self.step / (scale.top**2 / scale.gamma + scale.lam), state.memory["seen"]
-        _, first = np.unique(draws, return_index=True)
-        new = np.zeros(draws.size)
-        new[first[seen[draws[first]] == 0.0]] = 1.0
-        count = seen.sum() + np.cumsum(new)
-        seen[draws] = 1.0
+        new, before = np.zeros(draws.size), seen.sum()
+        if before < scale.n:
+            _, first = np.unique(draws, return_index=True)
+            new[first[seen[draws[first]] == 0.0]] = 1.0
+            seen[draws] = 1.0
+        count = before + np.cumsum(new)
         rho = np.full(draws.size, 1.0 - eta * scale.lam)
         return Moves(draws, np.full(draws.size, scale.share / scale.n), eta * scale.n / count / rho, rho)

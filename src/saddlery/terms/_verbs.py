@@ -11,7 +11,9 @@ and a *penalty* g(x), applied to every coordinate, writes
     value(self, x)         conj(self, v) = sup_x  v x - g(x)
     prox(self, v, tau) = argmin_x  g(x) + (x - v)^2 / (2 tau)
 
-Everything else has a default here. The verbs below are resolved when a kernel is compiled, so that kernels never know
+Everything else has a default here. Methods that end in ``_array`` are for arrays of another library (xp is its
+namespace): ``grad_array(self, xp, z, b)``, ``prox_conj_array(self, xp, y0, z, sigma, b)``,
+``prox_array(self, xp, v, tau)``. A term without them works there too, by way of this machine's memory. The verbs below are resolved when a kernel is compiled, so that kernels never know
 a concrete term. In a method, other methods of the same term are called as verbs: ``grad(self, z, b)``.
 """
 

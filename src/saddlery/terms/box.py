@@ -89,6 +89,9 @@ class Box(NamedTuple):
     def prox(self, v: float, tau: float) -> float:
         return clip(v / (1.0 + self.lam * tau), self.lo, self.hi)
 
+    def prox_array(self, xp: Any, v: Any, tau: float) -> Any:
+        return xp.clip(v / (1.0 + self.lam * tau), self.lo, self.hi)
+
     def drift(self, x: float, r: float, tau: Any, Z: Any, U: Any, s: int, t: int) -> float:
         return asleep_between(x, r, self.lo, self.hi, Z, U, s, t)
 

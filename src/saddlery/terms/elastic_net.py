@@ -83,6 +83,9 @@ class L1L2(NamedTuple):
     def prox(self, v: float, tau: float) -> float:
         return soft(v, tau * self.l1) * (1.0 / (1.0 + self.l2 * tau))
 
+    def prox_array(self, xp: Any, v: Any, tau: float) -> Any:
+        return (v - xp.clip(v, -tau * self.l1, tau * self.l1)) / (1.0 + self.l2 * tau)
+
     def drift(self, x: float, r: float, tau: Any, Z: Any, U: Any, s: int, t: int) -> float:
         return asleep(x, r, self.l1, self.l2, tau, Z, U, s, t)
 

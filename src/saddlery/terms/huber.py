@@ -52,6 +52,12 @@ class Huber(NamedTuple):
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
         return min(max((sigma * (z - b) + y0) * (1.0 / (1.0 + sigma)), -self.width), self.width)
 
+    def grad_array(self, xp: Any, z: Any, b: Any) -> Any:
+        return xp.clip(z - b, -self.width, self.width)
+
+    def prox_conj_array(self, xp: Any, y0: Any, z: Any, sigma: float, b: Any) -> Any:
+        return xp.clip((sigma * (z - b) + y0) / (1.0 + sigma), -self.width, self.width)
+
     def fenchel_young(self, z: float, y: float, b: float) -> float:
         """(y - r')^2 / 2 + (r - r') (r' - y) with r = z - b, r' = r clipped to the width."""
         if abs(y) > self.width:

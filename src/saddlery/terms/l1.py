@@ -29,6 +29,9 @@ class L1(NamedTuple):
     def prox(self, v: float, tau: float) -> float:
         return soft(v, tau * self.l1)
 
+    def prox_array(self, xp: Any, v: Any, tau: float) -> Any:
+        return v - xp.clip(v, -tau * self.l1, tau * self.l1)
+
     def drift(self, x: float, r: float, tau: Any, Z: Any, U: Any, s: int, t: int) -> float:
         return asleep(x, r, self.l1, 0.0, tau, Z, U, s, t)
 

@@ -39,6 +39,9 @@ class L2(NamedTuple):
     def prox(self, v: float, tau: float) -> float:
         return v / (1.0 + self.lam * tau)
 
+    def prox_array(self, xp: Any, v: Any, tau: float) -> Any:
+        return v / (1.0 + self.lam * tau)
+
     def drift(self, x: float, r: float, tau: Any, Z: Any, U: Any, s: int, t: int) -> float:
         A = Z[t] / Z[s]
         return A * x - (U[t] - A * U[s]) * r

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from saddlery._compile import strict
 
@@ -79,6 +79,26 @@ class Logistic(NamedTuple):
                 break
         e = math.exp(u)
         return -b / (1.0 + e) if flip else -b * (e / (1.0 + e))
+
+    def grad_array(self, xp: Any, z: Any, b: Any) -> Any:
+        e = xp.exp(-xp.abs(b * z))
+        return -b * xp.where(b * z > 0.0, e, 1.0) / (1.0 + e)
+
+    def prox_conj_array(self, xp: Any, y0: Any, z: Any, sigma: float, b: Any) -> Any:
+        """`prox_conj` for all rows at once, until the last of them has arrived."""
+        inverse, c, s0 = 1.0 / sigma, b * z, -b * y0
+        flip = c + (0.5 - s0) * inverse < 0.0
+        c, s0 = xp.where(flip, -c, c), xp.where(flip, 1.0 - s0, s0)
+        u = xp.clip(s0 * inverse - c, None, 0.0)
+        for _ in range(100):
+            e = xp.exp(u)
+            q = 1.0 / (1.0 + e)
+            step = (u + c + (e * q - s0) * inverse) / (1.0 + e * q * q * inverse)
+            u = u - step
+            if not bool(xp.any(xp.abs(step) > 1e-9 * (1.0 + xp.abs(u)))):
+                break
+        e = xp.exp(u)
+        return -b * xp.where(flip, 1.0 / (1.0 + e), e / (1.0 + e))
 
     def fenchel_young(self, z: float, y: float, b: float) -> float:
         """Kullback-Leibler divergence of s = -b y from p = 1 / (1 + exp(b z)), as two nonnegative terms."""

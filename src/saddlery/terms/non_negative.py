@@ -35,6 +35,9 @@ class NonNegative(NamedTuple):
     def prox(self, v: float, tau: float) -> float:
         return clip(v / (1.0 + self.lam * tau), 0.0, math.inf)
 
+    def prox_array(self, xp: Any, v: Any, tau: float) -> Any:
+        return xp.clip(v / (1.0 + self.lam * tau), 0.0, None)
+
     def drift(self, x: float, r: float, tau: Any, Z: Any, U: Any, s: int, t: int) -> float:
         return asleep_between(x, r, 0.0, math.inf, Z, U, s, t)
 

@@ -6,7 +6,7 @@ f*(y, b) = gamma y^2 / 2 + b y  for b y in [-1, 0].
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from saddlery.terms._check import positive
 
@@ -44,6 +44,12 @@ class SmoothHinge(NamedTuple):
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
         s = -b * ((sigma * (z - b) + y0) * (1.0 / (1.0 + sigma * self.gamma)))
         return -b * min(max(s, 0.0), 1.0)
+
+    def grad_array(self, xp: Any, z: Any, b: Any) -> Any:
+        return -b * xp.clip((1.0 - b * z) / self.gamma, 0.0, 1.0)
+
+    def prox_conj_array(self, xp: Any, y0: Any, z: Any, sigma: float, b: Any) -> Any:
+        return -b * xp.clip(-b * (sigma * (z - b) + y0) / (1.0 + sigma * self.gamma), 0.0, 1.0)
 
     def fenchel_young(self, z: float, y: float, b: float) -> float:
         """gamma ((s - t)^2 / 2 + (t - t') (t' - s)) with t = (1 - bz) / gamma, t' = t clipped to [0, 1], s to t'."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from saddlery.terms._check import positive
 
@@ -36,6 +36,12 @@ class Squared(NamedTuple):
 
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
         return (sigma * (z - b) + y0) * (1.0 / (1.0 + sigma * self.gamma))  # it does not wait for z to divide
+
+    def grad_array(self, xp: Any, z: Any, b: Any) -> Any:
+        return (z - b) / self.gamma
+
+    def prox_conj_array(self, xp: Any, y0: Any, z: Any, sigma: float, b: Any) -> Any:
+        return (sigma * (z - b) + y0) / (1.0 + sigma * self.gamma)
 
     def fenchel_young(self, z: float, y: float, b: float) -> float:
         e = z - b - self.gamma * y

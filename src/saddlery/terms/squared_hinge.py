@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class SquaredHinge(NamedTuple):
@@ -30,6 +30,12 @@ class SquaredHinge(NamedTuple):
 
     def prox_conj(self, y0: float, z: float, sigma: float, b: float) -> float:
         return -b * max(-b * ((sigma * (z - b) + y0) * (1.0 / (1.0 + sigma))), 0.0)
+
+    def grad_array(self, xp: Any, z: Any, b: Any) -> Any:
+        return -b * xp.clip(1.0 - b * z, 0.0, None)
+
+    def prox_conj_array(self, xp: Any, y0: Any, z: Any, sigma: float, b: Any) -> Any:
+        return -b * xp.clip(-b * (sigma * (z - b) + y0) / (1.0 + sigma), 0.0, None)
 
     def fenchel_young(self, z: float, y: float, b: float) -> float:
         """(s - t')^2 / 2 + (t - t') (t' - s) with t = 1 - bz, t' = max(t, 0), s = -b y."""

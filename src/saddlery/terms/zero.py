@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Zero(NamedTuple):
@@ -22,6 +22,9 @@ class Zero(NamedTuple):
         return 0.0 if v == 0.0 else math.inf
 
     def prox(self, v: float, tau: float) -> float:
+        return v
+
+    def prox_array(self, xp: Any, v: Any, tau: float) -> Any:
         return v
 
     def shrink(self, v: float, tau: float, rho: float) -> float:
