@@ -22,7 +22,8 @@ HOUSE = {
     "couplings": "data terms",
     "inputs": "data.rows terms",
     "problem": "data terms couplings inputs",
-    "certificate": "data terms problem",
+    "repair": "data terms problem",
+    "certificate": "data terms problem repair",
     "sampling": "data terms",
     "steps": "data terms",
     "kernels": "data terms._verbs terms._sums",  # never a concrete loss or penalty

@@ -62,7 +62,7 @@ PROBLEMS = {
     ),
     "one class of positive weight": (
         lambda: sd.ERM(X, B, F, G, intercept=True, weights=B > 0),
-        "labels are all 1: .* two classes are needed",
+        "labels.* are all 1: .* two classes are needed",
     ),
     "X of one dimension": (lambda: sd.ERM(X[:, 0], B, F, G), r"two dimensions, found shape \(10,\).*reshape"),
     "no row": (lambda: sd.ERM(X[:0], B[:0], F, G), r"X is empty: shape \(0, 3\)"),

@@ -536,3 +536,59 @@ def test_threads_may_solve_side_by_side():
     assert len(found) == 3
     for result in found:
         assert np.array_equal(result.state.x, alone.state.x)
+
+
+# ---- what is at its end, and what only creeps
+
+
+@pytest.mark.parametrize("method", ["auto", "spdc", "adaspdc-balanced", "bpd"])
+def test_slow_is_not_stalled(method):
+    """Badly conditioned rows of equal norm: hundreds of epochs for a factor e, and the gap may rise before it falls."""
+    rng = np.random.default_rng(0)
+    X, b = rng.standard_normal((100, 80)), rng.standard_normal(100)
+    for k in (1e-5, 1e-7):
+        problem = sd.ERM(X, b, sd.Huber(), sd.L2(k * np.mean((X**2).sum(axis=1)) / 100))
+        assert sd.solve(problem, method, max_epochs=600).status is sd.Status.EPOCHS
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_auto_goes_on_bit_for_bit_wherever_it_was_cut(seed, tmp_path):
+    """Also where the cut is at the certificate at which another method takes over, or just before it."""
+    rng = np.random.default_rng(seed)
+    problem = sd.ERM(rng.standard_normal((60, 15)), rng.standard_normal(60), sd.Squared(), sd.L2(1e-3), intercept=True)
+    whole = sd.solve(problem, tol=1e-30, max_epochs=40)
+    assert whole.method != "adasdca+"
+    for cut in range(1, 40):
+        first = sd.solve(problem, tol=1e-30, max_epochs=cut, checkpoint=tmp_path / f"{cut}.npz")
+        np.testing.assert_array_equal(
+            sd.solve(problem, tol=1e-30, max_epochs=40 - cut, start=first).state.x, whole.state.x
+        )
+        again = sd.solve(problem, tol=1e-30, max_epochs=40, checkpoint=tmp_path / f"{cut}.npz")
+        np.testing.assert_array_equal(again.state.x, whole.state.x)
+
+
+@pytest.mark.parametrize("method", ["cd", "pdcp", "auto"])
+@pytest.mark.parametrize("options", [{}, {"max_epochs": 5}, {"max_time": 0.0}], ids=str)
+def test_a_run_on_disk_that_is_at_its_end_stays_there(method, options, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 30))
+    problem = sd.ERM(X, np.sign(rng.standard_normal(200)), sd.Logistic(), sd.L2(1e-2))
+    runs = [sd.solve(problem, method, checkpoint=tmp_path / "run.npz", **options) for _ in range(3)]
+    assert len({run.status for run in runs}) == len({run.epochs for run in runs}) == 1
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.history["epoch"], runs[0].history["epoch"])
+        np.testing.assert_array_equal(run.x, runs[0].x)
+
+
+def test_a_checkpoint_is_of_its_sampler_too(tmp_path):
+    problem = sd.ERM(np.eye(5), np.arange(5.0), sd.Squared(), sd.L2(0.1))
+    path = tmp_path / "run.npz"
+    sd.solve(problem, sd.method("sdca", sampler=sd.Weighted(np.arange(1.0, 6.0))), max_epochs=2, tol=0, checkpoint=path)
+    with pytest.raises(ValueError, match="is the checkpoint of a run of sdca"):
+        sd.solve(problem, "sdca", checkpoint=path)
+
+
+@pytest.mark.parametrize("sampler", [3, sd.Uniform, "uniform"])
+def test_what_is_no_sampler_is_refused(sampler):
+    with pytest.raises(TypeError, match="sampler must be a sampler such as"):
+        sd.method("sdca", sampler=sampler)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from saddlery.algorithms._protocol import State
 from saddlery.certificate import Certificate, Certified
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass
@@ -29,6 +28,7 @@ class Saved:
     active: str
     state: State
     best: Certified
+    base: Certified
     rows: list[tuple[float, ...]]
     counters: dict[str, Any]
     watch: dict[str, Any]
@@ -46,6 +46,7 @@ def write(path: Path, saved: Saved) -> None:
         "passes": state.passes,
         "random": state.random,
         "certificate": asdict(saved.best.certificate),
+        "base": asdict(saved.base.certificate),
         "counters": saved.counters,
         "watch": saved.watch,
     }
@@ -55,12 +56,14 @@ def write(path: Path, saved: Saved) -> None:
         "state_y": state.y,
         "best_x": saved.best.x,
         "best_y": saved.best.y,
+        "base_x": saved.base.x,
+        "base_y": saved.base.y,
         "rows": np.array(saved.rows, dtype=np.float64),
         **{f"memory_{name}": array for name, array in state.memory.items()},
     }
-    handle, name = tempfile.mkstemp(prefix=path.name, suffix=".part", dir=path.parent)
+    name = path.with_name(path.name + ".part")  # one that a killed run left behind is written over
     try:
-        with os.fdopen(handle, "wb") as file:
+        with name.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
             file.flush()
             os.fsync(file.fileno())
@@ -103,7 +106,7 @@ def _parsed(path: Path) -> Saved:
         arrays["state_x"], arrays["state_y"], memory, meta["epoch"], meta["passes"], meta["random"], meta["active"]
     )
     best = Certified(Certificate(**meta["certificate"]), arrays["best_x"], arrays["best_y"])
+    base = Certified(Certificate(**meta["base"]), arrays["base_x"], arrays["base_y"])
     rows = [tuple(row) for row in arrays["rows"].tolist()]
-    return Saved(
-        meta["problem"], meta["method"], meta["active"], state, best, rows, dict(meta["counters"]), dict(meta["watch"])
-    )
+    counters, watch = dict(meta["counters"]), dict(meta["watch"])
+    return Saved(meta["problem"], meta["method"], meta["active"], state, best, base, rows, counters, watch)

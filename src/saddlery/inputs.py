@@ -140,8 +140,9 @@ def labels(b: Any, n: int, f: Any, c: Array, intercept: bool, of: str = "rows") 
                 f"{name}({present.size}) with labels 0 to {present.size - 1}, or intercept=False"
             )
     if intercept and present.size < 2:
+        of = "" if c.all() else " of the rows of weight above 0"
         raise ValueError(
-            f"labels are all {present[0]:g}: with an intercept the loss {name} then has no minimum; two classes are "
-            "needed, or intercept=False"
+            f"labels{of} are all {present[0]:g}: with an intercept the loss {name} then has no minimum; two classes "
+            "are needed, or intercept=False"
         )
     return locked(array)

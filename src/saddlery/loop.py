@@ -14,6 +14,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,8 @@ def solve(
         problem, algorithm, algorithm, np.random.default_rng(seed), auto=isinstance(method, str) and method == "auto"
     )
     path = None if checkpoint is None else Path(checkpoint)
-    if path is not None and path.exists():
+    restored = path is not None and path.exists()
+    if path is not None and restored:
         run.restore(disk.read(path, problem.fingerprint, run.signature))
     else:
         run.begin(start)
@@ -96,6 +98,9 @@ def solve(
     rules += [Stalled()] if tol > 0.0 else []
     if algorithm.replay is not None:
         rules = []
+    ended = first(rules, run.seen()) if restored else None
+    if ended is not None:  # the run on disk is at its end already
+        return run.result(ended)
     with _patience() as interrupted, _bar(progress, max_epochs) as bar:
         status = _loop(run, rules, tol, every, callback, history, path, interrupted, bar)
     return run.result(status)
@@ -117,12 +122,15 @@ def _loop(
     budget = [rule for rule in rules if isinstance(rule, (Time, Epochs))]
     while True:
         if run.looked < 0 or run.epoch >= run.watch.due or replay or interrupted or run.spent(budget):
+            before = replace(run.watch)
             run.look(keep=history)
             due = run.epoch >= run.watch.due
             run.schedule(every, tol)
             status = first(rules, run.seen())
             if due and run.gives_way(status):
                 status = first(budget, run.seen())
+            elif status in (Status.EPOCHS, Status.TIME):
+                run.watch = before  # a run that goes on looks again here, as if it had not ended
             if callback is not None and _said_yes(callback(run.row())) and not replay:
                 status = status or Status.CALLBACK
             if interrupted:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from saddlery import checkpoint as disk
 from saddlery.algorithms import Algorithm, State, method, signature, successor
 from saddlery.algorithms._auto import following, slow
-from saddlery.certificate import Certificate, Certified, certify
+from saddlery.certificate import Certified, certify
 from saddlery.problem import Problem
 from saddlery.result import COLUMNS, History, Result, Status
 from saddlery.sampling import Weighted
@@ -40,6 +40,7 @@ class Run:
     auto: bool = False
     state: State = field(init=False)
     best: Certified | None = None
+    base: Certified | None = None  # the best of those that were due: where another method starts from
     now: Certified = field(init=False)
     watch: Watch = field(default_factory=Watch)
     rows: list[tuple[float, ...]] = field(default_factory=list)
@@ -62,12 +63,12 @@ class Run:
             return
         state = getattr(start, "state", start)
         if isinstance(state, State) and state.method == self.algorithm.name and self._same(state):
-            self.state = _copy(state)
+            self.state = state.copy()
             self.rng.bit_generator.state = dict(state.random)
             return
         x, y = _point(self.problem, start)
         if start is not None:  # what is given is not lost where a method makes its own x of it
-            self.best = certify(self.problem, x, y)
+            self.best = self.base = certify(self.problem, x, y)
         self.state = self.algorithm.init(self.problem, x, y)
         self.passes = self.state.passes  # a method that prepares says what that took
         self._heard()
@@ -76,9 +77,9 @@ class Run:
         """As if the run that made this result had not ended: with the method that ended it, and what it had seen."""
         if start.method != self.asked.name:
             self.algorithm = start.algorithm
-        self.state, self.watch = _copy(start.state), start.watch.shifted(start.epochs)
+        self.state, self.watch = start.state.copy(), start.watch.shifted(start.epochs)
         self.rng.bit_generator.state = dict(start.state.random)
-        self.best = Certified(start.certificate, start.x.copy(), start.y.copy())
+        self.best, self.base = Certified(start.certificate, start.x.copy(), start.y.copy()), start.base
 
     @property
     def signature(self) -> str:
@@ -115,14 +116,17 @@ class Run:
         if self.certificates == 0 and self.watch.runaway == math.inf:
             scale = max(abs(made.primal), abs(self.problem.scale or 0.0))
             self.watch.runaway = RUNAWAY * scale if math.isfinite(scale) and scale > 0.0 else math.inf
-        if self.best is None or replay or _better(made, self.best.certificate):
+        if self.best is None or replay or made.better_than(self.best.certificate):
             self.best = self.now
         if self.epoch >= self.watch.due:
-            self.watch.see(self.epoch, made, self.best.certificate.figure)
+            if self.base is None or made.better_than(self.base.certificate):
+                self.base = self.now
+            self.watch.see(self.epoch, made, self.base.certificate.figure)
+        again = bool(self.rows) and self.rows[-1][0] == self.epoch  # a run that goes on looks where it ended
         self.looked = self.epoch
-        self.certificates += 1
-        if not keep:
-            self.rows.clear()
+        self.certificates += not again
+        if again or not keep:
+            del self.rows[0 if not keep else -1 :]
         self.rows.append(
             (self.epoch, self.passes, float(self.certificates), self.seconds, made.primal, made.dual, made.gap)
         )
@@ -145,8 +149,10 @@ class Run:
             self.now.certificate,
             self.best.certificate,
             self.watch.moved,
+            self.watch.stirred,
             self.watch.runaway,
             self._rarest(),
+            self._slowest(),
         )
 
     def _rarest(self) -> float:
@@ -156,6 +162,14 @@ class Run:
         if not isinstance(sampler, Weighted):
             return 1.0
         return 1.0 / (self.problem.drawn * max(float(sampler.probabilities(self.problem.drawn).min()), 1e-300))
+
+    def _slowest(self) -> float:
+        """Epochs for a factor e that are proved for SPDC, or, with all rows in every step, for BPD; 1 if not known."""
+        p, L = self.problem, self.state.memory.get("norm")
+        if p.lam * p.gamma == 0.0:
+            return 1.0
+        size = 2.0 * float(L[0]) if L is not None else math.sqrt(2.0 * float(p.squares.max()))
+        return 1.0 + size / math.sqrt(p.n * p.lam * p.gamma)
 
     def spent(self, budget: Sequence[Rule]) -> bool:
         """Is the time or are the epochs spent? Then there is one more certificate, and an end."""
@@ -201,9 +215,10 @@ class Run:
         """Go on from the best point with a method that is proved to converge."""
         other = successor(self.algorithm)
         assert other is not None
+        quiet, here = self.epoch - self.watch.improved, f"at epoch {self.epoch}"
         self.notes.append(
-            f"{self.algorithm.name} made no progress after epoch {self.watch.improved} (it is not proved to converge "
-            f"on rows of unequal norm): at epoch {self.epoch} the best point was restored and {other.name} took over"
+            f"{self.algorithm.name} made no progress for {quiet} epochs (it is not proved to converge on rows of "
+            f"unequal norm): {here} the best point was restored and {other.name} took over"
         )
         self._take_over(other)
 
@@ -220,11 +235,11 @@ class Run:
         return True
 
     def _take_over(self, other: Algorithm) -> None:
-        assert self.best is not None
+        assert self.base is not None
         self.algorithm = other
         self.watch.start_anew(self.epoch)
         epoch, passes = self.state.epoch, self.state.passes
-        self.state = self.algorithm.init(self.problem, self.best.x, self.best.y)
+        self.state = self.algorithm.init(self.problem, self.base.x, self.base.y)
         self.passes += self.state.passes
         self.state.epoch, self.state.passes = epoch, passes + self.state.passes
         self._heard()
@@ -244,13 +259,14 @@ class Run:
             "earlier": self.seconds,
             "notes": self.notes,
         }
-        assert self.best is not None
+        assert self.best is not None and self.base is not None
         saved = disk.Saved(
             self.problem.fingerprint,
             self.signature,
             self.algorithm.name,
             self.state,
             self.best,
+            self.base,
             self.rows,
             counters,
             asdict(self.watch),
@@ -270,7 +286,7 @@ class Run:
         if saved.active != self.asked.name:
             other = successor(self.asked)
             self.algorithm = other if other is not None and other.name == saved.active else method(saved.active)
-        self.state, self.best, self.rows = saved.state, saved.best, saved.rows
+        self.state, self.best, self.base, self.rows = saved.state, saved.best, saved.base, saved.rows
         self.rng.bit_generator.state = saved.state.random
         self.now, self.looked = self.best, self.epoch
         self.clock = time.perf_counter()
@@ -292,29 +308,14 @@ class Run:
             History(self.rows),
             self.seconds,
             self.epoch,
-            _copy(self.state),
+            self.state.copy(),
             self.algorithm.name,
             self.problem,
             self.algorithm,
             self.signature,
             self.watch,
+            self.base,
         )
-
-
-def _better(new: Certificate, old: Certificate) -> bool:
-    """Is one certificate better than the other? Without bounds, the localised gap decides, or else the objective."""
-    if math.isfinite(new.gap) or math.isfinite(old.gap):
-        return bool(new.gap < old.gap)
-    if math.isfinite(new.local_gap) or math.isfinite(old.local_gap):
-        return bool(new.local_gap < old.local_gap or math.isnan(old.local_gap))
-    return bool(new.primal < old.primal or math.isnan(old.primal))
-
-
-def _copy(state: State) -> State:
-    memory = {name: array.copy() for name, array in state.memory.items()}
-    copy = State(state.x.copy(), state.y.copy(), memory, state.epoch, state.passes, dict(state.random), state.method)
-    copy.problem = state.problem
-    return copy
 
 
 def _point(problem: Problem, start: Any) -> tuple[Array, Array]:

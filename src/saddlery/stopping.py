@@ -15,9 +15,12 @@ from saddlery.result import Status
 class Progress:
     """What the rules look at.
 
-    epoch and seconds of this run; the certificate of the last iterate; that of the best point; `moved`: the epoch at
-    which the best gap, the lowest objective or the highest lower bound last moved; `runaway`: an objective above which
-    the iterates have run away; `rarest`: epochs between two draws of the row that is drawn most rarely.
+    epoch, seconds : of this run. certificate : of the last iterate. best : of the best point.
+    moved : epoch at which the best gap, the lowest objective or the highest lower bound last moved.
+    stirred : epoch at which the iterate's certificate last changed by more than rounding.
+    runaway : an objective above which the iterates have run away.
+    rarest : epochs between two draws of the row that is drawn most rarely.
+    slowest : epochs in which a method like this one is proved to come closer by a factor e, where that is known.
     """
 
     epoch: int
@@ -25,8 +28,10 @@ class Progress:
     certificate: Certificate
     best: Certificate
     moved: int
+    stirred: int
     runaway: float
     rarest: float = 1.0
+    slowest: float = 1.0
 
 
 class Rule(Protocol):
@@ -56,18 +61,20 @@ class Gap:
 
 @dataclass(frozen=True)
 class Stalled:
-    """Nothing has moved by more than rounding for `patience` epochs and a `share` of the run: a heuristic.
+    """Nothing moves, or the method goes in circles: a heuristic.
 
-    Slow is not stalled: what creeps is ended by a budget.
+    Nothing moves: the iterate's certificate has not changed by more than rounding for `patience` epochs and a `share`
+    of the run. In circles: it changes, but nothing has come closer for so long and three times what is proved to be
+    enough for a factor e. Slow is not stalled: what creeps is ended by a budget.
     """
 
     patience: int = 100
     share: float = 0.5
 
     def __call__(self, seen: Progress) -> Status | None:
-        quiet = seen.epoch - seen.moved
         wait = max(self.patience, self.share * seen.epoch, 10.0 * seen.rarest)
-        return Status.STALLED if quiet >= wait else None
+        still, circles = seen.epoch - max(seen.stirred, seen.moved), seen.epoch - seen.moved
+        return Status.STALLED if still >= wait or circles >= max(wait, 3.0 * seen.slowest) else None
 
 
 @dataclass(frozen=True)

@@ -203,3 +203,12 @@ def test_methods_describes_every_method():
         assert info.proved
         assert info.cost
         assert METHODS[info.name].__doc__
+
+
+def test_sag_starts_from_blocks_of_unequal_width():
+    blocks = [np.ones((3, 1)), np.ones((3, 3)), np.eye(3)[:, :2]]
+    problem = sd.SeparableSaddle(blocks, sd.Squared(), sd.L2(0.1), b=[[1.0], [1.0, 0.0, 2.0], [0.0, 1.0]])
+    y = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0])
+    state = sd.method("sag").init(problem, np.zeros(3), y)
+    np.testing.assert_array_equal(state.memory["seen"], [0.0, 1.0, 0.0])
+    assert sd.solve(problem, "sag", tol=1e-8, max_epochs=5000).status.ok

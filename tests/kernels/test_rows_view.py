@@ -442,3 +442,11 @@ def test_one_compilation_serves_writable_and_read_only():
         both(view, np.ones(D), np.ones(N))
     assert len(products.kept.signatures) == before
     assert len({str(signature[0]) for signature in products.kept.signatures}) == before
+
+
+def test_indices_of_blocks_beyond_the_matrix_are_refused():
+    X = sp.bsr_array(sp.csr_array(np.arange(1.0, 33.0).reshape(8, 4)), blocksize=(2, 1))
+    assert Rows.of(X).shape == (8, 4)
+    X.indices[0] = 3000
+    with pytest.raises(ValueError, match=r"not a valid BSR matrix: indices from \d+ to 3000"):
+        Rows.of(X)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import hashlib
 import importlib
 import pkgutil
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from saddlery.algorithms._protocol import Algorithm, State, missing
 from saddlery.problem import Problem
@@ -61,6 +64,9 @@ def method(name: str, /, **parameters: Any) -> Algorithm:
     for key in parameters:
         if key not in known:
             raise TypeError(f"method {name!r} has no parameter {key!r}; it has {', '.join(known) or 'none'}")
+    sampler = parameters.get("sampler")
+    if sampler is not None and (isinstance(sampler, type) or not hasattr(sampler, "draw")):
+        raise TypeError(f"sampler must be a sampler such as Uniform() or Replay(rows), found {sampler!r}")
     algorithm: Algorithm = made(**parameters)
     return algorithm
 
@@ -98,4 +104,10 @@ def successor(algorithm: Algorithm) -> Algorithm | None:
 def signature(algorithm: Algorithm) -> str:
     """Name and parameters, as a checkpoint remembers them."""
     parameters = {name: value for name, value in vars(algorithm).items() if name != "sampler"}
+    sampler = getattr(algorithm, "sampler", None)
+    if sampler is not None:
+        digest = hashlib.blake2b(digest_size=8)
+        for part in vars(sampler).values():
+            digest.update(np.asarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+        parameters["sampler"] = f"{type(sampler).__name__} {digest.hexdigest()}"
     return f"{algorithm.name} {parameters}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -45,6 +45,12 @@ class State:
     notes: list[str] = field(default_factory=list)
     problem: Any = field(default=None, repr=False)
     scratch: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def copy(self) -> State:
+        """The state, sharing nothing that changes."""
+        memory = {name: array.copy() for name, array in self.memory.items()}
+        random, notes = dict(self.random), list(self.notes)
+        return replace(self, x=self.x.copy(), y=self.y.copy(), memory=memory, random=random, notes=notes, scratch={})
 
 
 @dataclass(frozen=True)

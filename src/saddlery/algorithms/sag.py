@@ -40,7 +40,7 @@ class SAG(Table):
 
     def init(self, problem: Problem, x: Array, y: Array) -> State:
         state = super().init(problem, x, y)
-        state.memory["seen"] = (state.y.reshape(problem.n, -1) != 0.0).any(axis=1).astype(np.float64)
+        state.memory["seen"] = _nonzero(problem, state)
         return state
 
     def moves(self, problem: Problem, scale: Scale, state: State, draws: Array) -> Moves:
@@ -53,3 +53,9 @@ class SAG(Table):
         count = before + np.cumsum(new)
         rho = np.full(draws.size, 1.0 - eta * scale.lam)
         return Moves(draws, np.full(draws.size, scale.share / scale.n), eta * scale.n / count / rho, rho)
+
+
+def _nonzero(problem: Problem, state: State) -> Array:
+    """1 for every block whose part of the table is not 0."""
+    starts = getattr(problem.coupling.blocks, "start", np.arange(problem.n + 1))[:-1]
+    return (np.add.reduceat(np.abs(state.y.reshape(-1)), starts) > 0.0).astype(np.float64)

@@ -269,6 +269,8 @@ def _sparse(X: Any, name: str) -> tuple[Sparse, bool]:
     elif X.format == "coo":
         _places(X, name)
     rows = X.tocsr()
+    if X.format not in ("csr", "csc", "coo"):  # BSR, say, whose own indices were not looked at
+        _indices(rows.indptr, rows.indices, rows.data.size, rows.shape[1], X.format.upper(), name)
     if not rows.has_canonical_format:  # sorted indices, no entry twice: row norms need it
         rows = rows.copy()
         rows.sum_duplicates()

@@ -13,8 +13,10 @@ and a *penalty* g(x), applied to every coordinate, writes
 
 Everything else has a default here. Methods that end in ``_array`` are for arrays of another library (xp is its
 namespace): ``grad_array(self, xp, z, b)``, ``prox_conj_array(self, xp, y0, z, sigma, b)``,
-``prox_array(self, xp, v, tau)``. A term without them works there too, by way of this machine's memory. The verbs below are resolved when a kernel is compiled, so that kernels never know
-a concrete term. In a method, other methods of the same term are called as verbs: ``grad(self, z, b)``.
+``prox_array(self, xp, v, tau)``. A term without them works there too, by way of this machine's memory.
+
+The verbs below are resolved when a kernel is compiled, so that kernels never know a concrete term. In a method, other
+methods of the same term are called as verbs: ``grad(self, z, b)``.
 """
 
 from __future__ import annotations
