@@ -297,6 +297,11 @@ class Run:
         """All of it."""
         assert self.best is not None
         self.algorithm.iterate(self.problem, self.state)
+        if self.best.certificate.kind == "localised":
+            self.notes.append(
+                "no bound is known for this problem, and so tol cannot be met: certificate.local_gap says how nearly x "
+                "and y solve it. A little L2 penalty, or radius=, a bound of |x*|, makes a bound"
+            )
         self.state.random, self.state.method = dict(self.rng.bit_generator.state), self.algorithm.name
         self.state.problem = self.problem
         return Result(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from saddlery.algorithms._batch import Batch
-from saddlery.algorithms._protocol import CERTIFIED, DUAL, SMOOTH, State
+from saddlery.algorithms._protocol import DUAL, SMOOTH, STRONG, State
 from saddlery.problem import Problem
 from saddlery.steps.convexity import Step
 
@@ -17,21 +17,18 @@ class PDCP(Batch):
     """y <- prox_conj(y, A xbar, sigma);  x+ = prox_g(x - tau A'y / n, tau);  xbar = x+ + theta (x+ - x).
 
     Zhu and Storkey, equations 6 to 8. With mu = 2 sqrt(n lam gamma) / L, L = |A|: tau = mu / (2 lam),
-    sigma = mu / (2 gamma) (for each y_i), theta = 1 / (1 + mu). With lam = 0: tau = n gamma / L^2, sigma = 1 / gamma,
-    theta = 1, which keep tau sigma L^2 = n.
+    sigma = mu / (2 gamma) (for each y_i), theta = 1 / (1 + mu).
 
     An epoch is one step, one pass over the data. Also for penalties that are not sums over coordinates.
     """
 
     name: ClassVar[str] = "pdcp"
     paper: ClassVar[str] = "Chambolle and Pock 2011; Zhu and Storkey 2015, equations 6 to 8"
-    proved: ClassVar[str] = "linear for lam > 0, L / sqrt(n lam gamma) passes for a factor e; O(1/t) for lam = 0"
+    proved: ClassVar[str] = "linear, L / sqrt(n lam gamma) passes for a factor e"
     cost: ClassVar[str] = "O(nnz(A)) a step"
-    needs = (SMOOTH, DUAL, CERTIFIED)
+    needs = (SMOOTH, STRONG, DUAL)
 
     def steps(self, problem: Problem, state: State, L: float) -> Step:
         n, lam, gamma = problem.n, problem.lam, problem.gamma
-        if lam == 0.0:
-            return Step(n * gamma / L**2, 1.0 / gamma, 1.0, 0.0)
         mu = 2.0 * math.sqrt(n * lam * gamma) / L
         return Step(mu / (2.0 * lam), mu / (2.0 * gamma), 1.0 / (1.0 + mu), 0.0)
