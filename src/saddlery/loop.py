@@ -153,8 +153,8 @@ def _said_yes(answer: Any) -> bool:
 
 def _algorithm(problem: Problem, asked: str | Algorithm) -> Algorithm:
     """The method asked for, checked against the problem."""
-    name = choose(problem) if asked == "auto" else asked
-    algorithm = method(name) if isinstance(name, str) else name
+    algorithm = choose(problem) if isinstance(asked, str) and asked == "auto" else asked
+    algorithm = method(algorithm) if isinstance(algorithm, str) else algorithm
     if isinstance(algorithm, type) or not hasattr(algorithm, "epoch"):
         raise TypeError(f"method must be a name or made by saddlery.method(...), found {asked!r}")
     for each in (algorithm, successor(algorithm)):

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery import checkpoint as disk
-from saddlery.algorithms import Algorithm, State, method, signature, successor
-from saddlery.algorithms._auto import following, slow
+from saddlery.algorithms import Algorithm, State, signature, successor
+from saddlery.algorithms._auto import chosen, following, slow
 from saddlery.certificate import Certified, certify
 from saddlery.problem import Problem
 from saddlery.result import COLUMNS, History, Result, Status
@@ -224,14 +224,14 @@ class Run:
 
     def _reconsider(self, stalled: bool) -> bool:
         """Leave a choice of "auto" for the next, where its gaps say so: see `algorithms._auto`. Was it left?"""
-        name, trial = following(self.problem, self.algorithm.name), self.epoch - self.watch.since
-        if name is None or not (stalled or slow(self.problem, self.algorithm.name, trial, self.watch.rate())):
+        other, trial = following(self.problem, self.algorithm.name), self.epoch - self.watch.since
+        if other is None or not (stalled or slow(self.problem, self.algorithm.name, trial, self.watch.rate())):
             return False
         self.notes.append(
-            f"auto: at epoch {self.epoch} {name} took over from {self.algorithm.name}, whose gap fell more slowly "
-            "than is proved for adaspdc-balanced"
+            f"auto: at epoch {self.epoch} {other.name} took over from {self.algorithm.name}, whose gap fell more "
+            "slowly than is proved for adaspdc-balanced"
         )
-        self._take_over(method(name))
+        self._take_over(other)
         return True
 
     def _take_over(self, other: Algorithm) -> None:
@@ -285,7 +285,7 @@ class Run:
         self.watch = Watch(**saved.watch)
         if saved.active != self.asked.name:
             other = successor(self.asked)
-            self.algorithm = other if other is not None and other.name == saved.active else method(saved.active)
+            self.algorithm = other if other is not None and other.name == saved.active else chosen(saved.active)
         self.state, self.best, self.base, self.rows = saved.state, saved.best, saved.base, saved.rows
         self.rng.bit_generator.state = saved.state.random
         self.now, self.looked = self.best, self.epoch

@@ -4,12 +4,15 @@
    the least time of all. Its speed on badly conditioned ones varies: some (text, wide data, separable classes) it
    solves in ten epochs, others never. So its gaps are watched. Where, after a trial, the epochs that they predict cost
    more than twice those that are *proved* for ``adaspdc-balanced``, the run goes on from the best point with the next
-   choice: ``cd`` where there are at most half as many columns as rows, which does not mind how columns are scaled,
-   watched in the same way; and then, or at once, ``adaspdc-balanced``. The factor, the bounds on columns, the price of
-   epochs and the length of trials are measured, not derived: a heuristic.
+   choice, which is watched in the same way, and then the next, until ``adaspdc-balanced`` is left:
+   ``ada-spdc`` with sharp adaptation and kappa = 1/2, where K / n, the epochs proved for a factor e, are many: lam is
+   then so small that strong convexity in the data, if there is any, decides, and this finds it;
+   ``cd`` where there are at most half as many columns as rows, which does not mind how columns are scaled.
+   The factor, the bounds on columns, the price of epochs and the length of trials are measured: a heuristic.
 2. f not smooth, lam > 0: ``sdca``.
 3. Several predictions a row, or blocks: ``adaspdc-balanced``.
-4. lam = 0: ``cd``. 5. A penalty that is not a sum over coordinates: ``pdcp``.
+4. lam = 0: ``cd`` where a bound is known (l1, box, few columns), else ``ada-spdc`` with sharp adaptation.
+5. A penalty that is not a sum over coordinates, or rows that another library holds: ``ada-bpd`` with sharp adaptation.
 
 Never a method that cannot solve the problem.
 """
@@ -17,47 +20,63 @@ Never a method that cannot solve the problem.
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from saddlery.algorithms import METHODS, able
+from saddlery.algorithms import Algorithm, able, method
 from saddlery.algorithms._protocol import missing, scale_of
 from saddlery.problem import Problem
 from saddlery.terms.squared import Squared
 
-ORDER = ("adasdca+", "sdca", "adaspdc-balanced", "cd", "pdcp")
+ORDER = ("adasdca+", "sdca", "adaspdc-balanced", "cd", "ada-spdc", "ada-bpd")
+SETTINGS: dict[str, dict[str, Any]] = {"ada-spdc": {"adapt": "sharp", "kappa": 0.5}, "ada-bpd": {"adapt": "sharp"}}
 FACTOR = 2.0  # predicted cost of a choice over the proved cost of the last that makes it leave
-PACE = {"adasdca+": 1.0, "cd": 5.0}  # epochs that cost as much as one of adaspdc-balanced; cd: for a linear response
-SHARE = {"adasdca+": 0.05, "cd": 0.33}  # of the proved cost of the last, down to a millionth, that a trial may take
+PACE = {"adasdca+": 1.0, "ada-spdc": 1.2, "cd": 5.0}  # epochs as dear as one of the last; cd: for a linear response
+SHARE = {"adasdca+": 0.05, "ada-spdc": 0.1, "cd": 0.33}  # of the proved cost, down to a millionth, of a trial
 LEAST, MOST = 6, 40  # epochs of a trial
+MANY = 30.0  # epochs proved for a factor e from which on the data's strong convexity is looked for
 MUCH = 10_000_000  # entries up to which a copy of the data by columns, for cd, is taken for granted
 
 
-def choose(problem: Problem) -> str:
-    """Name of the first choice."""
+def chosen(name: str) -> Algorithm:
+    """The method as auto uses it."""
+    return method(name, **SETTINGS.get(name, {}))
+
+
+def choose(problem: Problem) -> Algorithm:
+    """The first choice."""
     for name in ORDER:
-        if not missing(METHODS[name], problem):
-            return name
+        if not missing(chosen(name), problem):
+            return chosen(name)
     others = able(problem)
     if others:
-        return others[0]
-    lacking = dict.fromkeys(sentence for name in ORDER for sentence in missing(METHODS[name], problem))
+        return method(others[0])
+    lacking = dict.fromkeys(sentence for name in ORDER for sentence in missing(chosen(name), problem))
     raise ValueError(f"no method can solve this problem; each needs some of: {'; '.join(lacking)}")
 
 
-def following(problem: Problem, name: str) -> str | None:
-    """Name of the choice after `name`; None after the last."""
-    if name == "adasdca+":
-        thin = problem.d <= problem.n / 2 and problem.coupling.rows.stored <= MUCH
-        return "cd" if thin and not missing(METHODS["cd"], problem) else "adaspdc-balanced"
-    return "adaspdc-balanced" if name == "cd" and problem.lam > 0.0 else None
+def chain(problem: Problem) -> list[str]:
+    """The choices, one after the other, for a problem of the first kind."""
+    thin = problem.d <= problem.n / 2 and problem.coupling.rows.stored <= MUCH and not missing(chosen("cd"), problem)
+    found = ["ada-spdc"] if proved(problem) >= MANY else []
+    return ["adasdca+", *found, *(["cd"] if thin else []), "adaspdc-balanced"]
+
+
+def following(problem: Problem, name: str) -> Algorithm | None:
+    """The choice after `name`; None after the last."""
+    if not (problem.lam > 0.0 and name in PACE):
+        return None
+    names = chain(problem)
+    return chosen(names[names.index(name) + 1]) if name in names[:-1] else None
+
+
+def proved(problem: Problem) -> float:
+    """Epochs of ``adaspdc-balanced`` for a factor e: K / n with K <= n + sum_i sqrt(R_i^2 / (n lam gamma))."""
+    scale = scale_of(problem)
+    return 1.0 + float(scale.R.sum()) / (scale.n * math.sqrt(scale.n * scale.lam * scale.gamma))
 
 
 def slow(problem: Problem, name: str, epochs: int, rate: float) -> bool:
-    """Is a factor e in 1 / rate epochs, as seen in a trial, so much dearer than what is proved for the last choice?
-
-    That is K / n epochs of ``adaspdc-balanced`` with K <= n + sum_i sqrt(R_i^2 / (n lam gamma)).
-    """
-    scale = scale_of(problem)
-    proved = 1.0 + float(scale.R.sum()) / (scale.n * math.sqrt(scale.n * scale.lam * scale.gamma))
+    """Is a factor e in 1 / rate epochs, as seen in a trial, so much dearer than what is proved for the last choice?"""
     pace = 1.0 if name == "cd" and not isinstance(problem.f, Squared) else PACE[name]
-    trial = min(max(LEAST, SHARE[name] * pace * proved * math.log(1e6)), MOST)
-    return epochs >= trial and rate * pace * FACTOR * proved < 1.0
+    trial = min(max(LEAST, SHARE[name] * pace * proved(problem) * math.log(1e6)), MOST)
+    return epochs >= trial and rate * pace * FACTOR * proved(problem) < 1.0

@@ -32,10 +32,11 @@ class Placed(NamedTuple):
 
         if compat.is_torch_array(array) or compat.is_cupy_array(array):
             array = compat.to_device(array, "cpu")
-        try:
-            return np.array(array, dtype=np.float64)
-        except (RuntimeError, TypeError):  # a device that NumPy cannot look at: by way of the protocol for moving
-            return np.array(np.from_dlpack(array), dtype=np.float64)
+        try:  # by the protocol for moving, or else as NumPy's arrays are made
+            array = np.from_dlpack(array)
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
+            array = np.asarray(array)
+        return np.array(array, dtype=np.float64)
 
     def forward(self, x: Any) -> Any:
         """X x, for a vector or a matrix x beside X."""
