@@ -361,8 +361,8 @@ def test_auto_changes_its_mind_where_the_gaps_say_so():
     assert result.status.ok
     assert result.method == "ada-spdc"  # the data are strongly convex, and lam is not
     assert any(note.startswith("auto:") for note in result.notes)
-    uneven = sd.ERM(X * 10.0 ** np.linspace(-2, 2, 30), p.b, sd.Squared(), sd.L2(1e-7))  # cd does not mind
-    result = sd.solve(uneven, tol=1e-8, max_epochs=20000)
+    mild = sd.ERM(X, p.b, sd.Squared(), sd.L2(3e-3 * float((X**2).sum()) / 3000**2))
+    result = sd.solve(mild, tol=1e-8, max_epochs=20000)
     assert result.status.ok and result.method == "cd"
     spread = np.exp(2.0 * rng.standard_normal(60))[:, None]  # rows of very unequal norm, and more columns than rows
     wide = sd.ERM(rng.standard_normal((60, 100)) * spread, rng.standard_normal(60), sd.Squared(), sd.L2(1e-3))
