@@ -13,10 +13,14 @@ from pathlib import Path
 import pytest
 
 SPEED = Path(__file__).parents[1] / "benchmarks" / "speed.py"
-METHODS = ("sdca", "adasdca+", "spdc", "adaspdc-balanced")
+METHODS = ("sdca", "adasdca+", "spdc", "adaspdc-balanced", "saga", "svrg")
 DATA = [f"{layout} {kind}" for kind in ("float64", "float32") for layout in ("sparse", "dense")]
 FITS = {f"{method}, {data}" for method in METHODS for data in DATA}  # an epoch over the C loop
 APPENDED = {f"{method}, d = 100000 over 4700" for method in METHODS}
+BATCH = ("bpd", "ada-bpd", "df-bpd", "ag")
+STEPS = {
+    f"{method} over its products, {kind}" for method in BATCH for kind in ("sparse 2000 x 4700", "dense 500 x 300")
+}
 
 
 def measured(folder: Path, *options: str, **environment: str) -> dict[str, dict]:
@@ -36,7 +40,7 @@ def measured(folder: Path, *options: str, **environment: str) -> dict[str, dict]
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (cc), which the ratios to a C loop need")
 def test_every_ratio_is_measured(tmp_path):
     figures = measured(tmp_path, "--quick")
-    assert set(figures) == FITS | APPENDED | {f"certificate, {data}" for data in DATA}
+    assert set(figures) == FITS | APPENDED | STEPS | {f"certificate, {data}" for data in DATA}
     for name, figure in figures.items():
         assert figure["value"] == pytest.approx(figure["ours"] / figure["base"]) and figure["value"] > 0.0
         assert (figure["ahead"] is not None) == (name in FITS)
@@ -45,7 +49,7 @@ def test_every_ratio_is_measured(tmp_path):
 
 def test_without_a_compiler_the_rest_is_measured(tmp_path):
     figures = measured(tmp_path, "--quick", PATH=str(tmp_path))
-    assert set(figures) == APPENDED | {f"certificate, {data}" for data in DATA}
+    assert set(figures) == APPENDED | STEPS | {f"certificate, {data}" for data in DATA}
     assert "no C compiler" in (tmp_path / "figures.json").read_text(encoding="utf-8")
 
 

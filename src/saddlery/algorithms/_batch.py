@@ -111,7 +111,9 @@ class Batch:
         z = space.forward(x)
         dx, dz = x - w["x"], z - w["z"]
         self._check(state, space, x, dx, dz)
-        w["x"], w["z"], w["zbar"] = x, z, z + step.theta * dz
+        dz *= step.theta
+        dz += z
+        w["x"], w["z"], w["zbar"] = x, z, dz
         if self.from_bar:
             w["uphill"] = space.inner(base - x, dx) > 0.0
             w["bar"] = x + step.theta * dx

@@ -8,6 +8,7 @@ matrix of another library (``There``) it is the term's own array form (a method 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,13 +47,13 @@ class Here:
 
     def dual_step(self, y: Array, z: Array, sigma: float) -> Array:
         """c prox_conj(y / c, z, sigma) for every block."""
-        new = y.copy()
-        steps_all(self.coupling.blocks, self.f, new, z, np.full(self.c.size, sigma), self.b, self.c)
+        new = np.empty(y.size)
+        steps_all(self.coupling.blocks, self.f, y, z, np.broadcast_to(sigma, self.c.size), self.b, self.c, new)
         return new
 
     def grad(self, z: Array) -> Array:
         """c f'(z)."""
-        y = np.zeros(z.size)
+        y = np.empty(z.size)
         gradients(self.coupling.blocks, self.f, z, self.b, self.c, y)
         return y
 
@@ -78,7 +79,11 @@ class Here:
 
     def norm2(self, array: Array, weighted: bool = False) -> float:
         """|array|^2, or with every block's weight."""
-        return float(self.coupling.spread(self.c) * array @ array if weighted else array @ array)
+        return float(self.coupling.spread(self.c) * array @ array if weighted and self._weighted else array @ array)
+
+    @cached_property
+    def _weighted(self) -> bool:
+        return bool((self.c != 1.0).any())
 
 
 @dataclass(frozen=True, eq=False)

@@ -255,13 +255,14 @@ def rooms(blocks, f, y, b, c, out):
 
 
 @kernel
-def steps_all(blocks, f, y, z, sigma, b, c):
-    """y_i <- its dual step at z_i with step sigma_i, for every block."""
-    out = y.copy()
+def steps_all(blocks, f, y, z, sigma, b, c, out):
+    """out_i: the dual step of y_i at z_i with step sigma_i, for every block."""
     for i in range(np.uint64(c.shape[0])):
+        first, last = bounds(blocks, i)
         if c[i] > 0.0:
-            step(blocks, f, i, y, z, bounds(blocks, i)[0], sigma[i], b, c[i], out)
-    y[:] = out
+            step(blocks, f, i, y, z, first, sigma[i], b, c[i], out)
+        else:
+            out[first:last] = y[first:last]
 
 
 @kernel
