@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -90,3 +94,39 @@ def test_auto_certifies_real_problems_as_they_come(name, loss, intercept):
     other = sd.solve(problem, "cd", tol=1e-6, max_epochs=50)
     assert other.certificate.primal >= result.certificate.dual
     assert result.certificate.primal >= other.certificate.dual
+
+
+@pytest.fixture(scope="module")
+def ridges():
+    """The module of the benchmark, which knows how to count passes."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+    try:
+        yield importlib.import_module("data_convexity")
+    finally:
+        sys.path.pop(0)
+
+
+@pytest.mark.slow
+def test_adaptation_on_the_papers_ridge(ridges):
+    """n = 5000, d = 3000, lam = 1e-4/n, to P - P* <= 1e-8: sharp and untuned against told, and against SAGA."""
+    made = sd.synthetic.toeplitz_ridge(seed=0)
+    design = ridges.Ridge("", made.X, made.b)
+    told = design.passes("opt-bpd", {"mu": design.mu}, 1e-4, 1500)
+    assert design.passes("ada-bpd", {"adapt": "sharp"}, 1e-4, 1500) <= 1.0 * told < 1500
+    assert design.passes("bpd", {}, 1e-4, 1500) == np.inf
+    saga = design.passes("saga", {}, 1e-4, 1500)
+    for method in ("ada-spdc", "adf-spdc"):
+        assert design.passes(method, {"adapt": "sharp"}, 1e-4, 1500) <= 0.6 * saga
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize("scale", ["deviation", "range"])
+def test_adaptation_on_cpuact(ridges, scale):
+    """Columns scaled, lam = 1e-4/n: untuned, at most 1.2 times the passes of SAGA."""
+    data = real("cpuact")
+    X = data.X.toarray()
+    size = X.std(axis=0) if scale == "deviation" else np.abs(X).max(axis=0)
+    design = ridges.Ridge("", X / np.where(size > 0.0, size, 1.0), data.b)
+    saga = design.passes("saga", {}, 1e-4, 1500)
+    for method in ("ada-spdc", "adf-spdc"):
+        assert design.passes(method, {"adapt": "sharp"}, 1e-4, 1500) <= 1.2 * saga < 400

@@ -205,7 +205,7 @@ def stationarity(problem, x):
     return X.T @ slopes / len(b) + np.where(x > 0, up, down) * x
 
 
-@pytest.mark.parametrize("name", ["cd", "pdcp"])
+@pytest.mark.parametrize("name", ["cd", "ag", "saga"])
 def test_a_penalty_of_value_conj_and_prox_solves(data, name):
     """No modulus, so lam = 0, and nothing said of where g* is finite: as for L1 a gap, and the same minimum."""
     X, b = data
