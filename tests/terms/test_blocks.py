@@ -442,5 +442,5 @@ def test_compiled_blocks_are_the_plain_ones(f):
     gradients(blocks, f, z, b, c, made)
     np.testing.assert_allclose(made, slopes, rtol=1e-14, atol=1e-16)
     made = np.zeros(m)
-    steps_all(blocks, f, y, z, sigma, b, c, made)
+    steps_all(blocks, f, y, z, sigma, b, c, made, np.empty(64))
     np.testing.assert_allclose(made, stepped, rtol=1e-13, atol=1e-16)

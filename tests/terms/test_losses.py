@@ -459,7 +459,7 @@ def test_compiled_nan_in_gives_nan_out(f):
     assert np.isnan(made[0]), "gradient"
     for start, z, sigma in ((y, bad, one), (bad, one, one), (y, one, bad)):
         out = start.copy()
-        steps_all(blocks, f, start, z, sigma, b, one, out)
+        steps_all(blocks, f, start, z, sigma, b, one, out, np.empty(1))
         assert np.isnan(out[0]), "prox_conj"
 
 
@@ -485,7 +485,7 @@ def test_compiled_verbs_are_the_plain_ones(f):
     plain = [grad(f, *pair) for pair in zip(z.tolist(), b.tolist(), strict=True)]
     np.testing.assert_allclose(made, plain, rtol=1e-14, atol=1e-300)
 
-    steps_all(Single(), f, y0, z, sigma, b, np.ones(n), made)
+    steps_all(Single(), f, y0, z, sigma, b, np.ones(n), made, np.empty(1))
     plain = [prox_conj(f, *args) for args in zip(y0.tolist(), z.tolist(), sigma.tolist(), b.tolist(), strict=True)]
     size = np.abs(y0) + np.abs([grad(f, *pair) for pair in zip(z.tolist(), b.tolist(), strict=True)])
     assert np.all(np.abs(made - plain) <= 1e-14 * size + 1e-300)

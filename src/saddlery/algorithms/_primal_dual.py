@@ -127,7 +127,7 @@ class PrimalDual:
         memory, coupling, y = state.memory, problem.coupling, state.y.reshape(-1)
         data = Data(coupling.lines, self.blocks(problem, state), problem.f, problem.b, problem.c)
         S, clock, bias = _fields(problem, memory), memory["clock"], memory["bias"]
-        work = np.empty((2, steps.draws.shape[1] * coupling.widest))
+        work = np.empty((3, steps.draws.shape[1] * coupling.widest))
         if dense_steps(problem):
             alone = steps.draws.shape[1] == 1 and isinstance(coupling.lines, Dense) and coupling.widest == 1
             clock[3] = 0.0  # no product with xbar is made yet

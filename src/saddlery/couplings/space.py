@@ -47,8 +47,8 @@ class Here:
 
     def dual_step(self, y: Array, z: Array, sigma: float) -> Array:
         """c prox_conj(y / c, z, sigma) for every block."""
-        new = np.empty(y.size)
-        steps_all(self.coupling.blocks, self.f, y, z, np.broadcast_to(sigma, self.c.size), self.b, self.c, new)
+        new, work = np.empty(y.size), np.empty(self.coupling.widest)
+        steps_all(self.coupling.blocks, self.f, y, z, np.broadcast_to(sigma, self.c.size), self.b, self.c, new, work)
         return new
 
     def grad(self, z: Array) -> Array:

@@ -295,7 +295,7 @@ def sweep(data, sleep, y, steps, clock, bias, work):
     """One step for every row of ``steps.draws`` (padded with -1).
 
     The rows of `bias`, one column for each output, are an intercept s x + k with lam/2 x^2: k, x, its xbar, its r, what
-    the batch adds to r, and s. `work` has two rows as long as the lines of the widest batch.
+    the batch adds to r, and s. `work` has three rows as long as the lines of the widest batch.
     """
     lines, blocks, f, b, c = data.lines, data.blocks, data.f, data.b, data.c
     draws, share, outputs = steps.draws, 1.0 / c.shape[0], U(bias.shape[1])
@@ -322,7 +322,7 @@ def sweep(data, sleep, y, steps, clock, bias, work):
                 z[at + line - first] = seen
                 change[at + line - first] = y[line]
             if c[i] > 0.0:
-                step(blocks, f, i, y, z, at, steps.sigma[t, k], b, c[i], change)
+                step(blocks, f, i, y, z, at, steps.sigma[t, k], b, c[i], change, work[2])
             for line in range(first, last):
                 new = change[at + line - first]
                 change[at + line - first] = new - y[line]

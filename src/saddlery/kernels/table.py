@@ -184,7 +184,8 @@ def rouse_all(sleep, now):
 def powers(out, t1, t2, theta, tau, rho):
     """Row k: how (z, r), (y, z, r, a) and (s, y, z, r, a) make z, y and s after k steps of sleep."""
     t3 = 1.0 - t1 - t2
-    out[0, :] = 0.0
+    for m in range(11):
+        out[0, m] = 0.0
     out[0, 0] = out[0, 2] = out[0, 6] = 1.0
     for k in range(out.shape[0] - 1):
         last, P = out[k], out[k + 1]

@@ -3,6 +3,8 @@
 Blocks are consecutive lines of the coupling. ``Single`` says that every block is one line, and lets the scalar verbs
 run; ``Blocks`` holds where each begins, and lets the block verbs run. Weights c multiply the loss of a block:
 c f(z), whose conjugate is c f*(y / c).
+
+Nothing here makes an array or assigns to a slice: Numba compiles what it would say if that failed, for seconds.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ class Single(NamedTuple):
         elif v > high:
             y[i] = _times(c, high)
 
-    def step(self, f, i, y, z, at, sigma, b, c, out):
+    def step(self, f, i, y, z, at, sigma, b, c, out, work):
         out[at] = c * prox_conj(f, y[i] / c, z[at], sigma, b[i])
 
     def slope(self, f, i, z, place, b, c, out, at):
@@ -105,10 +107,10 @@ class Blocks(NamedTuple):
         for k in range(first, last):
             y[k] *= c
 
-    def step(self, f, i, y, z, at, sigma, b, c, out):
+    def step(self, f, i, y, z, at, sigma, b, c, out, work):
         first, last = bounds(self, i)
         end = at + (last - first)
-        v, new = np.empty(last - first), out[at:end]
+        v, new = work[: last - first], out[at:end]
         for k in range(v.shape[0]):
             v[k] = y[first + np.uint64(k)] / c
         prox_conj_block(f, v, z[at:end], sigma, _label(self, b, i, first, last), new)
@@ -132,7 +134,7 @@ class DualFree(NamedTuple):
     def bounds(self, i):
         return bounds(self.blocks, i)
 
-    def step(self, f, i, y, z, at, sigma, b, c, out):
+    def step(self, f, i, y, z, at, sigma, b, c, out, work):
         first, last = bounds(self.blocks, i)
         for k in range(first, last):
             self.v[k] = (self.v[k] + sigma * z[at + k - first]) / (1.0 + sigma)
@@ -177,8 +179,8 @@ def project(blocks, f, i, y, b, c):
 
 
 @verb
-def step(blocks, f, i, y, z, at, sigma, b, c, out):
-    """The dual step of block i, written to out[at:], from its predictions z[at:].
+def step(blocks, f, i, y, z, at, sigma, b, c, out, work):
+    """The dual step of block i, written to out[at:], from its predictions z[at:]. `work` is as long as a block.
 
     The loss is weighted by c: the new y_i is c v with v = prox_conj(y_i / c, z, sigma).
     """
@@ -239,7 +241,8 @@ def feasible(blocks, f, y, b, c):
             project(blocks, f, i, y, b, c[i])
         else:
             first, last = bounds(blocks, i)
-            y[first:last] = 0.0
+            for k in range(first, last):
+                y[k] = 0.0
 
 
 @kernel
@@ -255,14 +258,15 @@ def rooms(blocks, f, y, b, c, out):
 
 
 @kernel
-def steps_all(blocks, f, y, z, sigma, b, c, out):
+def steps_all(blocks, f, y, z, sigma, b, c, out, work):
     """out_i: the dual step of y_i at z_i with step sigma_i, for every block."""
     for i in range(np.uint64(c.shape[0])):
         first, last = bounds(blocks, i)
         if c[i] > 0.0:
-            step(blocks, f, i, y, z, first, sigma[i], b, c[i], out)
+            step(blocks, f, i, y, z, first, sigma[i], b, c[i], out, work)
         else:
-            out[first:last] = y[first:last]
+            for k in range(first, last):
+                out[k] = y[k]
 
 
 @kernel
