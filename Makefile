@@ -2,7 +2,7 @@
 #
 #   make demo        solve a real problem, print its certificate, draw out/demo.png
 #   make test        lint, types, tests
-#   make lint | types | slow | uncompiled | bench | clean
+#   make lint | types | slow | uncompiled | torch | bench | clean
 #
 # Another Python:  make test PYTHON=python3.13
 
@@ -18,7 +18,7 @@ endif
 RUN := .venv/$(BIN)/python
 DEMO := .demo-venv/$(BIN)/python
 
-.PHONY: demo test lint types tests slow uncompiled bench clean
+.PHONY: demo test lint types tests slow uncompiled torch bench clean
 .DEFAULT_GOAL := test
 
 demo: .demo-venv/ready
@@ -48,18 +48,24 @@ uncompiled: export SADDLERY_COMPILE := 0
 uncompiled: .venv/ready
 	@echo "saddlery: tests of terms and kernels as plain Python"
 	@$(RUN) -m pytest -q -n 2 tests/terms tests/kernels
+	@$(RUN) -m pytest -q -n 2 tests/algorithms/test_data_convexity.py -k trajector
+
+torch: .torch-venv/ready
+	@echo "saddlery: tests with matrices of PyTorch"
+	@.torch-venv/$(BIN)/python -m pytest -q tests/algorithms/test_elsewhere.py
 
 bench: .venv/ready
 	@$(RUN) benchmarks/speed.py
 
 clean:
-	rm -rf .venv .demo-venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist out
+	rm -rf .venv .demo-venv .torch-venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist out
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment is made once, and brought up to date when pyproject.toml changes.
 .venv/ready: EXTRAS := test,dev
 .demo-venv/ready: EXTRAS := plot
-.venv/ready .demo-venv/ready: pyproject.toml
+.torch-venv/ready: EXTRAS := test,torch
+.venv/ready .demo-venv/ready .torch-venv/ready: pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))" || \
 		{ echo "saddlery needs Python 3.11 to 3.14; name one: make PYTHON=python3.13"; exit 1; }
 	@echo "saddlery: installing into $(@D) (once, a minute or so)"

@@ -256,6 +256,7 @@ def test_products_with_several_outputs(make):
     np.testing.assert_allclose(u.reshape(D, q), X.T @ y, rtol=1e-14, atol=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of plain Python; compiled code says nothing
 def test_products_carry_nan():
     """Sums may be reassociated, but never assume that numbers are finite."""
     view = Rows.of(example()).view

@@ -318,6 +318,7 @@ def test_the_huber_step_is_inside_at_extremes():
 # ---- softmax, its parts ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of plain Python; compiled code says nothing
 def test_log_sum_exp_at_extremes():
     assert log_sum_exp(np.array([1e308, -1e308])) == 1e308
     assert log_sum_exp(np.array([-1e6, -1e6])) == pytest.approx(-1e6 + math.log(2.0), rel=1e-16)

@@ -14,6 +14,7 @@ import pytest
 
 import saddlery as sd
 from saddlery import _compile
+from saddlery._compile import COMPILED
 from saddlery.terms import _verbs as verbs
 from saddlery.terms import grad, value
 from saddlery.terms._sums import loss_means
@@ -362,6 +363,7 @@ def test_a_verb_that_is_missing_is_named(data):
         sd.solve(sd.ERM(*data, Explicit(), sd.L2(0.1)), "spdc")
 
 
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_what_does_not_compile_is_named_in_a_line(data):
     class Broken(Expectile):
         __slots__ = ()

@@ -88,7 +88,7 @@ class Katyusha(Table):
             powers(table, w.t1, w.t2, w.theta, w.alpha, 1.0 / w.theta)
         sleep = Linked(memory["sleep"].T, problem.g, w.t1, w.t2, w.theta, state.scratch["powers"])
         replace(data, sleep, y, moves, 0.0, memory["clock"], memory["bias"], np.empty((2, coupling.widest)))
-        rouse_all(sleep, moves.draws.size)
+        rouse_all(sleep, problem.d + problem.q * problem.intercept, moves.draws.size)
         memory["clock"][4] = 0.0
 
     def snapshot(self, problem: Problem, state: State) -> None:

@@ -172,10 +172,10 @@ def rouse(S, powers, j, now):
 
 
 @lean_kernel
-def rouse_all(sleep, now):
-    """Bring every coordinate to time `now`, and start counting anew."""
+def rouse_all(sleep, count, now):
+    """Bring `count` coordinates to time `now` (an intercept that is none does not move), and start counting anew."""
     S = sleep.S
-    for j in range(U(S.shape[1])):
+    for j in range(U(count)):
         rouse(S, sleep.powers, j, now)
         S[5, j] = 0.0
 
