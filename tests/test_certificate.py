@@ -74,9 +74,9 @@ def points(problem, rng, scale=1.0):
 
 def near_optimum(problem):
     """A point as good as is cheap: all rows in every step, kernels that know one term at a time."""
-    if problem.gamma == 0.0 or "pdcp" not in able(problem):
+    if problem.gamma == 0.0 or "ag" not in able(problem):
         return np.zeros(problem.x_shape), np.zeros(problem.y_shape)
-    result = sd.solve(problem, "pdcp", tol=1e-10, max_epochs=300, every=25, history=False)
+    result = sd.solve(problem, "ag", tol=1e-10, max_epochs=300, every=25, history=False)
     return result.x, result.y
 
 
@@ -125,7 +125,7 @@ def test_the_lower_bound_is_below_every_objective(f, g, intercept):
 def test_a_softmax_dual_point_that_is_not_feasible_bounds_nothing():
     """One row, two classes, every y of a grid: few of them sum to 0."""
     problem = sd.ERM(np.ones((1, 1)), np.array([0]), sd.Softmax(2), sd.L2(1.0))
-    best = sd.solve(problem, "pdcp", tol=1e-13).certificate
+    best = sd.solve(problem, "ag", tol=1e-13).certificate
     grid = np.linspace(-1.2, 1.2, 25)
     for x in (np.array([[0.6, -0.1]]), np.array([[0.0, 0.0]]), np.array([[0.2, 0.1]])):
         off = problem.primal(x) - best.primal
@@ -136,7 +136,7 @@ def test_a_softmax_dual_point_that_is_not_feasible_bounds_nothing():
 
 def test_a_huber_dual_point_that_is_not_feasible_bounds_nothing():
     problem = sd.SeparableSaddle([np.eye(2)], sd.Huber(0.5), sd.L2(0.2), [np.array([3.0, 1.0])])
-    best = sd.solve(problem, "pdcp", tol=1e-13).certificate
+    best = sd.solve(problem, "ag", tol=1e-13).certificate
     grid = np.linspace(-1.5, 1.5, 25)
     for x in (np.zeros(2), np.array([2.0, 0.5]), np.array([3.0, 1.0])):
         off = problem.primal(x) - best.primal
@@ -159,7 +159,7 @@ def test_a_huber_dual_point_that_is_not_feasible_bounds_nothing():
 def test_no_perturbation_of_an_optimum_fools_it(f, g):
     """P(x) - gap <= P*, for x and y a little or a lot beside the optimum, in many directions."""
     problem = problem_of(f, g)
-    result = sd.solve(problem, "pdcp", tol=1e-12, max_epochs=20000, every=50, history=False)
+    result = sd.solve(problem, "ag", tol=1e-12, max_epochs=20000, every=50, history=False)
     assert result.certificate.relative_gap <= 1e-9
     least, rng = result.certificate.primal, np.random.default_rng(3)
     for scale in 10.0 ** np.arange(-8.0, 2.0):
@@ -323,7 +323,7 @@ def test_a_row_of_weight_0_has_a_dual_point_of_0(f):
 def test_without_strong_convexity_near_an_optimum_the_gap_is_finite(g, intercept):
     """The dual point is moved to where g* is finite, and by no more than it was off."""
     problem = problem_of(sd.Squared(), g, intercept)
-    result = sd.solve(problem, "pdcp", tol=1e-9, max_epochs=20000, every=20)
+    result = sd.solve(problem, "ag", tol=1e-9, max_epochs=20000, every=20)
     assert result.status.ok and result.certificate.kind == "exact"
     rng = np.random.default_rng(5)
     for scale in (1e-8, 1e-5, 1e-3):
@@ -380,18 +380,18 @@ def test_a_bound_says_what_it_bounds():
 # ---- another solver ----------------------------------------------------------------------------------------------
 
 KINDS = [
-    (sd.Squared(), sd.L2(0.1), False, "pdcp"),
-    (sd.Squared(), sd.L1L2(0.05, 0.1), True, "pdcp"),
-    (sd.Logistic(), sd.L2(0.1), True, "pdcp"),
-    (sd.Logistic(), sd.L1(0.02), False, "pdcp"),
-    (sd.SmoothHinge(0.5), sd.L2(0.1), False, "pdcp"),
-    (sd.SquaredHinge(), sd.NonNegative(), True, "pdcp"),
-    (sd.Huber(0.5), sd.Box(-0.2, 0.3), False, "pdcp"),
-    (sd.Squared(), sd.NonNegative(0.1), False, "pdcp"),
-    (sd.Squared(), sd.Zero(), True, "pdcp"),
-    (sd.Squared(), sd.GroupL2(0.1, np.array([0, 1, 0, 1])), True, "pdcp"),
-    (sd.Logistic(), sd.GroupL2(0.05, np.array([0, 1, 0, 1]), 0.1), False, "pdcp"),
-    (sd.Softmax(CLASSES), sd.L2(0.1), True, "pdcp"),
+    (sd.Squared(), sd.L2(0.1), False, "ag"),
+    (sd.Squared(), sd.L1L2(0.05, 0.1), True, "ag"),
+    (sd.Logistic(), sd.L2(0.1), True, "ag"),
+    (sd.Logistic(), sd.L1(0.02), False, "ag"),
+    (sd.SmoothHinge(0.5), sd.L2(0.1), False, "ag"),
+    (sd.SquaredHinge(), sd.NonNegative(), True, "ag"),
+    (sd.Huber(0.5), sd.Box(-0.2, 0.3), False, "ag"),
+    (sd.Squared(), sd.NonNegative(0.1), False, "ag"),
+    (sd.Squared(), sd.Zero(), True, "ag"),
+    (sd.Squared(), sd.GroupL2(0.1, np.array([0, 1, 0, 1])), True, "ag"),
+    (sd.Logistic(), sd.GroupL2(0.05, np.array([0, 1, 0, 1]), 0.1), False, "ag"),
+    (sd.Softmax(CLASSES), sd.L2(0.1), True, "ag"),
     (sd.Hinge(), sd.L2(0.1), False, "sdca"),
     (sd.Absolute(), sd.L2(0.1), False, "sdca"),
 ]
@@ -450,7 +450,7 @@ def test_another_solver_finds_the_same_minimum(cvxpy, f, g, intercept, method):
     losses = problem.c @ modelled_loss(cvxpy, f, z, problem.b, K) / N
     least = cvxpy.Problem(cvxpy.Minimize(losses + penalty), constraints).solve(solver="CLARABEL")
 
-    result = sd.solve(problem, method, tol=1e-7, max_epochs=60000, every=100 if method == "pdcp" else "auto")
+    result = sd.solve(problem, method, tol=1e-7, max_epochs=60000, every=100 if method == "ag" else "auto")
     certificate = result.certificate
     assert result.status.ok
     assert certificate.primal == pytest.approx(least, rel=1e-6)
@@ -466,5 +466,5 @@ def test_another_solver_finds_the_same_minimum_of_blocks(cvxpy):
     radii = [cvxpy.norm(A.T @ x - t, 2) for A, t in zip(blocks, b, strict=True)]
     model = sum(cvxpy.huber(r, 0.5) / 2 for r in radii) / 3 + 0.05 * cvxpy.sum_squares(x)
     least = cvxpy.Problem(cvxpy.Minimize(model)).solve(solver="CLARABEL")
-    result = sd.solve(problem, "pdcp", tol=1e-8, max_epochs=20000, every=50)
+    result = sd.solve(problem, "ag", tol=1e-8, max_epochs=20000, every=50)
     assert result.status.ok and result.certificate.primal == pytest.approx(least, rel=1e-6)

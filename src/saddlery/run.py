@@ -26,6 +26,7 @@ from saddlery.watch import Watch
 Array = NDArray[Any]
 
 RUNAWAY = 1e6  # times the objective at the start: the iterates have run away
+UNKNOWN = 300.0  # epochs that a factor e is given where nothing is proved
 PATIENCE = 30  # epochs without progress after which a method with a fallback gives way to it
 
 
@@ -164,10 +165,10 @@ class Run:
         return 1.0 / (self.problem.drawn * max(float(sampler.probabilities(self.problem.drawn).min()), 1e-300))
 
     def _slowest(self) -> float:
-        """Epochs for a factor e that are proved for SPDC, or, with all rows in every step, for BPD; 1 if not known."""
+        """Epochs for a factor e that are proved for SPDC, or, with all rows in every step, for BPD; a guess elsewhere."""
         p, L = self.problem, self.state.memory.get("norm")
         if p.lam * p.gamma == 0.0:
-            return 1.0
+            return UNKNOWN
         size = 2.0 * float(L[0]) if L is not None else math.sqrt(2.0 * float(p.squares.max()))
         return 1.0 + size / math.sqrt(p.n * p.lam * p.gamma)
 

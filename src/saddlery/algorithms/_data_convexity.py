@@ -40,9 +40,9 @@ def check_rule(adapt: str | None, may_be_none: bool = True) -> None:
 
 
 def check_period(name: str, period: Any) -> None:
-    """A whole number of steps or passes."""
-    if not (isinstance(period, (int, np.integer)) and period >= 1):
-        raise ValueError(f"{name} must be a whole number, 1 or more, found {period!r}")
+    """A whole number of steps or passes, or None."""
+    if period is not None and not (isinstance(period, (int, np.integer)) and period >= 1):
+        raise ValueError(f"{name} must be a whole number, 1 or more, or None, found {period!r}")
 
 
 def check_kappa(kappa: Any) -> None:
@@ -90,6 +90,7 @@ class Estimate(NamedTuple):
     Delta : the estimate. gap : at the start of the period, NaN before the first look. reference : of ``robust``.
     passed : steps (randomised: passes) of the period so far. periods : whole ones so far.
     tops, bottoms : sum t log(gap_0 / gap_t) and sum t^2 over the looks of the period.
+    lowest : gap at the end of a period. stretch : factor that periods are made longer by, see `length`.
     """
 
     Delta: float
@@ -99,11 +100,28 @@ class Estimate(NamedTuple):
     periods: float
     tops: float
     bottoms: float
+    lowest: float
+    stretch: float
+
+
+GREW, LONGEST = 10.0, 64.0  # of the lowest gap: what makes periods longer, and how much at most
 
 
 def first_estimate(problem: Problem) -> Array:
     """From above: from below, one that is too small cannot be told from a right one."""
-    return np.array(Estimate(problem.hidden_most, math.nan, math.nan, 0.0, 0.0, 0.0, 0.0), dtype=np.float64)
+    start = Estimate(problem.hidden_most, math.nan, math.nan, 0.0, 0.0, 0.0, 0.0, math.inf, 1.0)
+    return np.array(start, dtype=np.float64)
+
+
+def length(memory: Array, asked: int | None, usual: int, share: float, step: Step) -> int:
+    """Steps (passes) of a period: as asked, or the usual number and more, so that changes of Delta do no harm.
+
+    A change multiplies the potential of the proofs by up to sqrt 2; `share` 1/2 waits until it has fallen by as much at
+    the rate that is hoped for, 1 / (1 + 2h). Where the gap has grown tenfold nevertheless, periods are twice as long.
+    """
+    if asked is not None:
+        return asked
+    return max(math.ceil(usual * float(memory[8])), math.ceil(share * math.log(2.0) / math.log1p(2.0 * step.h)))
 
 
 def near_gap(problem: Problem, x: Array, z: Array, y: Array, u: Array) -> float:
@@ -129,8 +147,11 @@ def learn(problem: Problem, memory: Array, gap: float, period: int, rule: str, s
         memory[:] = now
         return
     Delta, reference = now.Delta, now.reference
+    lowest, stretch = min(now.lowest, gap), now.stretch
+    if gap > GREW * now.lowest:
+        lowest, stretch = gap, min(2.0 * stretch, LONGEST)
     if now.periods > 0.0:  # the first is a transient and judges nothing
         k = now.tops / now.bottoms * now.passed
         seen = Seen(k, int(now.passed), step.theta, step.h, k if math.isnan(reference) else reference)
         Delta, reference = judged(rule, seen, Delta, fall, FLOOR * problem.hidden_most, problem.hidden_most)
-    memory[:] = Estimate(Delta, gap, reference, 0.0, now.periods + 1.0, 0.0, 0.0)
+    memory[:] = Estimate(Delta, gap, reference, 0.0, now.periods + 1.0, 0.0, 0.0, lowest, stretch)

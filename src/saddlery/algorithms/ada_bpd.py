@@ -6,11 +6,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from saddlery.algorithms._batch import Batch, Vectors
-from saddlery.algorithms._data_convexity import check_period, check_rule, constants, first_estimate, learn, near_gap
+from saddlery.algorithms._data_convexity import (
+    check_period,
+    check_rule,
+    constants,
+    first_estimate,
+    learn,
+    length,
+    near_gap,
+)
 from saddlery.algorithms._protocol import DUAL, FIGURE, SMOOTH, State
 from saddlery.problem import Problem
 from saddlery.steps import convexity
 from saddlery.steps.convexity import Step
+
+PERIOD = 10  # the paper's
 
 
 @dataclass(frozen=True)
@@ -27,12 +37,14 @@ class AdaBPD(Batch):
     ----------
     adapt : {"robust", "simple", "sharp"}
         Algorithm 4 (the paper's choice), Algorithm 3, or ours, which is far ahead of both.
-    period : int
-        T; 10 is the paper's.
+    period : int, optional
+        T. By default the paper's 10, or more where the rate that is hoped for needs longer to show: a safeguard, since
+        every change of Delta can multiply the potential of the proofs by sqrt 2, and many of them have made the method
+        diverge. A number switches it off.
     """
 
     adapt: str = "robust"
-    period: int = 10
+    period: int | None = None
     name: ClassVar[str] = "ada-bpd"
     paper: ClassVar[str] = "Wang and Xiao 2017, Algorithm 2, with Algorithm 3 or 4, or ours"
     proved: ClassVar[str] = "nothing beyond bpd: the estimate is a heuristic; with any estimate the method is stable"
@@ -54,10 +66,11 @@ class AdaBPD(Batch):
         adapted(problem, state, w, u, self.adapt, self.period, step)
 
 
-def adapted(problem: Problem, state: State, w: Vectors, u: Any, rule: str, period: int, step: Step) -> None:
+def adapted(problem: Problem, state: State, w: Vectors, u: Any, rule: str, asked: int | None, step: Step) -> None:
     """Look at the gap after the first step and at the end of every period."""
     memory, space = state.memory["estimate"], problem.space
     memory[3] += 1.0
+    period = length(memory, asked, PERIOD, 0.5, step)
     if memory[1] == memory[1] and memory[3] < period:  # a gap is known, and the period goes on
         return
     z = w["z"] if not problem.intercept else space.shifted(w["z"], state.memory["k"])

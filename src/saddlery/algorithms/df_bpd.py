@@ -42,14 +42,14 @@ class DFBPD(Batch):
         1/2 is what the paper's appendix proves; Theorem 3 is printed with 1, which no test has found to fail.
     mu : float, optional
         For ``adapt=None``: see ``opt-bpd``.
-    period : int
-        Of the adaptation; 10 is the paper's.
+    period : int, optional
+        Of the adaptation: see ``ada-bpd``.
     """
 
     adapt: str | None = None
     kappa: float = 0.5
     mu: float | None = None
-    period: int = 10
+    period: int | None = None
     name: ClassVar[str] = "df-bpd"
     paper: ClassVar[str] = "Wang and Xiao 2017, Algorithm 6 and Theorem 3"
     proved: ClassVar[str] = "linear with adapt=None and kappa=1/2; accelerated for lam not far below delta mu^2 / n"
