@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from saddlery.couplings.rows import RowCoupling
 from saddlery.couplings.space import Here, There, space
-from saddlery.couplings.spectrum import SMALL, eigenvalues, norm, smallest
+from saddlery.couplings.spectrum import eigenvalues, norm, smallest, within_reach
 from saddlery.data.placed import Placed
 from saddlery.data.rows import Rows, locked
 from saddlery.inputs import bound, fits, labels, one_loss, term, weights_of, whole_blocks
@@ -104,7 +104,7 @@ class Problem:
         With an intercept A has a column of ones more. 0 where it is not known, as for more than 1000 columns.
         """
         delta, full = _verbs.modulus(self.f), self.d + self.intercept <= self.coupling.m
-        if delta == 0.0 or self.q > 1 or self.d > SMALL or not full:
+        if delta == 0.0 or self.q > 1 or not full or not within_reach(self.coupling):
             return 0.0
         values = eigenvalues(self.coupling, self.c, float(self.intercept))
         return delta * max(0.0, float(values[0]) - 4e-16 * values.size * float(values[-1])) / self.n
@@ -114,7 +114,7 @@ class Problem:
 
         `ones`: with a column of that number beside A. Eigenvalues that are 0 do not count for x in the range of A'.
         """
-        if min(self.coupling.m, self.d) > SMALL * self.q:
+        if not within_reach(self.coupling):
             return math.nan
         return smallest(eigenvalues(self.coupling, self.c, ones))
 

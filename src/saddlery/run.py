@@ -165,7 +165,7 @@ class Run:
         return 1.0 / (self.problem.drawn * max(float(sampler.probabilities(self.problem.drawn).min()), 1e-300))
 
     def _slowest(self) -> float:
-        """Epochs for a factor e that are proved for SPDC, or, with all rows in every step, for BPD; a guess elsewhere."""
+        """Epochs for a factor e that are proved for SPDC, with all rows in every step for BPD; elsewhere a guess."""
         p, L = self.problem, self.state.memory.get("norm")
         if p.lam * p.gamma == 0.0:
             return UNKNOWN

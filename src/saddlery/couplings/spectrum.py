@@ -17,7 +17,8 @@ from saddlery.couplings.rows import RowCoupling
 Array = NDArray[Any]
 
 SAFETY = 1.02  # the power iteration approaches a norm from below; steps use the estimate times this
-SMALL = 1000  # order of a Gram matrix up to which its eigenvalues are computed without being asked for
+SMALL = 1000  # order of a Gram matrix up to which its eigenvalues are computed without being asked for,
+WORK = 3e10  # and the multiplications that making it may take: seconds
 
 
 def norm(coupling: RowCoupling, weights: Array, *, most: int = 100, seed: int = 0) -> tuple[float, int]:
@@ -44,6 +45,12 @@ def norm(coupling: RowCoupling, weights: Array, *, most: int = 100, seed: int = 
         beside.append(size)
         before, x = x, image / size
     return SAFETY * float(np.sqrt(top)), len(diagonal)
+
+
+def within_reach(coupling: RowCoupling) -> bool:
+    """Are the eigenvalues of the smaller Gram matrix little enough work to be computed without being asked for?"""
+    order = min(coupling.m, coupling.d) // coupling.q
+    return order <= SMALL and float(coupling.rows.stored) * order <= WORK
 
 
 def eigenvalues(coupling: RowCoupling, weights: Array, ones: float = 0.0) -> Array:
