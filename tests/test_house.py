@@ -23,16 +23,19 @@ HOUSE = {
     "inputs": "data.rows terms",
     "problem": "data terms couplings inputs",
     "repair": "data terms problem",
-    "certificate": "data terms problem repair",
+    "nearby": "data terms problem",
+    "certificate": "data terms problem repair nearby",
     "sampling": "data terms",
     "steps": "data terms",
     "kernels": "data terms._verbs terms._sums",  # never a concrete loss or penalty
-    "algorithms": "data terms couplings problem sampling steps kernels",
+    "algorithms": "data terms couplings problem nearby sampling steps kernels",
     "watch": "certificate",
+    "kept": "problem certificate",
     "result": "problem certificate algorithms._protocol watch",
     "stopping": "certificate result",
-    "checkpoint": "certificate algorithms._protocol",
-    "run": "terms problem certificate sampling algorithms watch result stopping checkpoint",
+    "start": "terms problem algorithms._protocol result",
+    "checkpoint": "certificate kept algorithms._protocol",
+    "run": "terms problem certificate kept sampling algorithms watch result start stopping checkpoint",
     "loop": "problem algorithms result stopping checkpoint run",
 }
 TOP = ("estimators", "modelling", "distributed", "reproduce", "report", "cli")  # anything above, not each other

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -597,3 +599,69 @@ def test_a_checkpoint_is_of_its_sampler_too(tmp_path):
 def test_what_is_no_sampler_is_refused(sampler):
     with pytest.raises(TypeError, match="sampler must be a sampler such as"):
         sd.method("sdca", sampler=sampler)
+
+
+# ---- auto, where lam is tiny
+
+
+class Bare(NamedTuple):
+    """log cosh(z - b) without a prox of the conjugate."""
+
+    def smoothness(self):
+        return 1.0
+
+    def interval(self, b):
+        return -1.0, 1.0
+
+    def value(self, z, b):
+        r = abs(z - b)
+        return r + math.log1p(math.exp(-2.0 * r)) - math.log(2.0)
+
+    def grad(self, z, b):
+        return math.tanh(z - b)
+
+    def conj(self, y, b):
+        if abs(y) > 1.0:
+            return math.inf
+        up = (1.0 + y) * math.log1p(y) if y > -1.0 else 0.0
+        down = (1.0 - y) * math.log1p(-y) if y < 1.0 else 0.0
+        return b * y + (up + down) / 2.0
+
+
+def test_auto_never_hands_over_to_a_method_that_cannot():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 15)) + 5.0 * rng.standard_normal((60, 1))
+    X *= np.exp(1.5 * rng.standard_normal(60))[:, None]
+    problem = sd.ERM(X, X @ rng.standard_normal(15) + rng.standard_normal(60), Bare(), sd.L2(1e-2))
+    result = sd.solve(problem, tol=1e-8, max_epochs=500)
+    assert result.method in ("cd", "ada-spdc") and result.status in (sd.Status.CONVERGED, sd.Status.EPOCHS)
+
+
+@pytest.mark.parametrize("lam", [1e-4, 1e-8])
+def test_auto_on_columns_of_very_different_scale(lam):
+    """Only cd does not mind; what is proved for the others says nothing."""
+    rng = np.random.default_rng(1)
+    X = (rng.standard_normal((400, 12)) + 1.0) * 10.0 ** rng.uniform(-2, 2.5, 12)
+    problem = sd.ERM(X, X @ rng.standard_normal(12) + rng.standard_normal(400), sd.Squared(), sd.L2(lam))
+    assert sd.solve(problem, tol=1e-6, max_epochs=20000).status.ok
+
+
+@pytest.mark.parametrize("lam", [1e-6, 1e-8])
+def test_auto_on_softmax_with_a_tiny_penalty(lam):
+    rng = np.random.default_rng(0)
+    problem = sd.ERM(rng.standard_normal((200, 10)), rng.integers(0, 3, 200), sd.Softmax(3), sd.L2(lam))
+    result = sd.solve(problem, max_epochs=300)
+    assert result.status.ok
+
+
+def test_the_best_x_is_certified_by_the_best_y_of_another_epoch():
+    """With a tiny lam most lower bounds are worthless, and the pair of the smallest gap is x = 0, y = 0."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 10))
+    b = np.where(X @ rng.standard_normal(10) + 0.1 * rng.standard_normal(200) > 0.0, 1.0, -1.0)
+    problem = sd.ERM(X, b, sd.Logistic(), sd.L2(1e-9))
+    result = sd.solve(problem, "saga", tol=1e-12, max_epochs=200)
+    made = problem.certificate(result.x, result.y)
+    assert made.gap == pytest.approx(result.certificate.gap, rel=1e-9)
+    assert result.certificate.primal <= 1.2 * min(result.history["primal"])  # a new pair is made where it is worth it
+    assert result.certificate.relative_gap < 0.2

@@ -17,8 +17,9 @@ No penalty: g* is finite only at 0, and the gap only where A'y = 0. Then what ca
 - P(x) + (1/n) sum_i c_i f*(0), since y = 0 is feasible: kind "exact", where it is at most a thousandth of P(0), that
   is, where the rows can be fitted (nearly) exactly;
 
-and else no bound: kind "localised", whose `local_gap` is the gap of P(.) + beta/2 |. - x|^2, beta = `Problem.nearness`.
-It goes to 0 as x and y go to a solution, and P(x) - P* <= (1 + beta / m) local_gap if P is m-strongly convex.
+and else no bound: kind "localised", whose `local_gap` is the gap of P(.) + beta/2 |. - x|^2, a small beta
+(``nearby.py``). It goes to 0 as x and y go to a solution, and P(x) - P* <= (1 + beta / m) local_gap if P is m-strongly
+convex.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from saddlery.nearby import near_gap, nearness
 from saddlery.problem import Problem
 from saddlery.repair import balance, into_reach
 from saddlery.terms import _verbs
@@ -185,7 +187,7 @@ def _otherwise(problem: Problem, at: Point, primal: float, loss_gap: float) -> t
     gap, kind = min(found, default=(math.inf, ""), key=lambda each: each[0])
     if gap < math.inf:
         return _certificate(problem, primal, gap, kind), zero if kind == "exact" else at.y
-    local = problem.near_gap(at.x, at.z, at.y, at.u, problem.nearness)
+    local = near_gap(problem, at.x, at.z, at.y, at.u, nearness(problem))
     return Certificate(primal, -math.inf, math.inf, math.inf, "localised", local), at.y
 
 

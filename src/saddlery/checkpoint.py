@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from saddlery.algorithms._protocol import State
 from saddlery.certificate import Certificate, Certified
+from saddlery.kept import Kept
 
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass
@@ -28,7 +29,7 @@ class Saved:
     active: str
     state: State
     best: Certified
-    base: Certified
+    kept: Kept
     rows: list[tuple[float, ...]]
     counters: dict[str, Any]
     watch: dict[str, Any]
@@ -46,7 +47,7 @@ def write(path: Path, saved: Saved) -> None:
         "passes": state.passes,
         "random": state.random,
         "certificate": asdict(saved.best.certificate),
-        "base": asdict(saved.base.certificate),
+        "kept": {name: asdict(point.certificate) for name, point in vars(saved.kept).items()},
         "counters": saved.counters,
         "watch": saved.watch,
     }
@@ -56,8 +57,8 @@ def write(path: Path, saved: Saved) -> None:
         "state_y": state.y,
         "best_x": saved.best.x,
         "best_y": saved.best.y,
-        "base_x": saved.base.x,
-        "base_y": saved.base.y,
+        **{f"kept_{name}_x": point.x for name, point in vars(saved.kept).items()},
+        **{f"kept_{name}_y": point.y for name, point in vars(saved.kept).items()},
         "rows": np.array(saved.rows, dtype=np.float64),
         **{f"memory_{name}": array for name, array in state.memory.items()},
     }
@@ -106,7 +107,12 @@ def _parsed(path: Path) -> Saved:
         arrays["state_x"], arrays["state_y"], memory, meta["epoch"], meta["passes"], meta["random"], meta["active"]
     )
     best = Certified(Certificate(**meta["certificate"]), arrays["best_x"], arrays["best_y"])
-    base = Certified(Certificate(**meta["base"]), arrays["base_x"], arrays["base_y"])
+    kept = Kept(
+        **{
+            name: Certified(Certificate(**made), arrays[f"kept_{name}_x"], arrays[f"kept_{name}_y"])
+            for name, made in meta["kept"].items()
+        }
+    )
     rows = [tuple(row) for row in arrays["rows"].tolist()]
     counters, watch = dict(meta["counters"]), dict(meta["watch"])
-    return Saved(meta["problem"], meta["method"], meta["active"], state, best, base, rows, counters, watch)
+    return Saved(meta["problem"], meta["method"], meta["active"], state, best, kept, rows, counters, watch)

@@ -25,7 +25,7 @@ from saddlery.data.placed import Placed
 from saddlery.data.rows import Rows, locked
 from saddlery.inputs import bound, fits, labels, one_loss, term, weights_of, whole_blocks
 from saddlery.terms import _verbs
-from saddlery.terms._sums import conj_mean, conj_sum, gradients, loss_means, near_sum, penalty_sums
+from saddlery.terms._sums import conj_mean, conj_sum, gradients, loss_means, penalty_sums
 
 if TYPE_CHECKING:
     from saddlery.certificate import Certificate
@@ -125,11 +125,6 @@ class Problem:
         return max(total, 1e-300) / ((self.gamma or 1.0) * (min(self.coupling.m, self.d) // self.q))
 
     @cached_property
-    def nearness(self) -> float:
-        """beta, the weight of the proximal term that makes the localised gap of a problem without a penalty finite."""
-        return 1e-4 * self.hidden_most / self.n
-
-    @cached_property
     def space(self) -> Here | There:
         """Where the vectors of batch methods live: beside X."""
         return space(self.coupling, self.f, self.g, self.b, self.c)
@@ -208,26 +203,6 @@ class Problem:
         """Means of c f(z) and of c (f(z) + f*(y / c)) - y z, a sum of nonnegative terms; the least of these terms."""
         a, e, least = loss_means(self.coupling.blocks, self.f, z, y, self.b, self.c, np.empty(self.coupling.widest))
         return float(a), float(e), float(least)
-
-    def near_gap(self, x: Array, z: Array, y: Array, u: Array, beta: float) -> float:
-        """The gap at (x, y) of P(.) + beta/2 |. - x|^2, z = A x + x0, u = A'y / n: finite for every y for beta > 0.
-
-        With x' = prox_g(x - u / beta, 1 / beta) and p = -u - beta (x' - x), a subgradient of g at x', the penalty's
-        part is g(x) + g*(p) - <x, p> + beta/2 |x' - x|^2: nonnegative terms again. The intercept's weight is 1e-4 of
-        the largest curvature that it can meet.
-        """
-        gap = self.losses(z, y)[1]
-        if beta == 0.0:
-            gap += self.penalty(x, -u)[1]
-        elif _verbs.separable(self.g):
-            gap += float(near_sum(self.g, x, -u, beta))
-        else:
-            moved = self.g.prox(x - u / beta, 1.0 / beta) - x
-            gap += self.penalty(x, -u - beta * moved)[1] + beta / 2.0 * float(moved @ moved)
-        if self.intercept:
-            slope = y.reshape(-1, self.q).sum(axis=0) / self.n
-            gap += (self.gamma or 1.0) / 2e-4 * float(slope @ slope)
-        return gap
 
     def primal(self, x: Any) -> float:
         """P(x)."""

@@ -95,7 +95,7 @@ class Result:
     seconds, epochs : spent in this call, or, with a checkpoint, in all calls together.
     state : the last iterate and all that the method remembers. Give the result as `start` to go on exactly.
     method : name of the method that ended the run.
-    problem, algorithm, asked, watch, base : what was solved, how, and what the run had seen, so that it can go on.
+    problem, algorithm, asked, watch, kept : what was solved, how, and what the run had seen, so that it can go on.
     """
 
     x: Array
@@ -112,7 +112,7 @@ class Result:
     algorithm: Any = field(repr=False)
     asked: str = field(repr=False)
     watch: Watch = field(repr=False)
-    base: Any = field(repr=False)
+    kept: Any = field(repr=False)
 
     def __repr__(self) -> str:
         return f"<Result: {self}>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,27 @@ from numpy.typing import NDArray
 
 from saddlery import checkpoint as disk
 from saddlery.algorithms import Algorithm, State, signature, successor
-from saddlery.algorithms._auto import chosen, following, slow
+from saddlery.algorithms._auto import AGAIN, chosen, following, slow, speed
 from saddlery.certificate import Certified, certify
+from saddlery.kept import Kept
 from saddlery.problem import Problem
 from saddlery.result import COLUMNS, History, Result, Status
 from saddlery.sampling import Weighted
+from saddlery.start import point
 from saddlery.stopping import Progress, Rule, first
-from saddlery.terms import _verbs
 from saddlery.watch import Watch
 
 Array = NDArray[Any]
 
-RUNAWAY = 1e6  # times the objective at the start: the iterates have run away
+RUNAWAY = 1e12  # times the objective at the start: the iterates have run away
 UNKNOWN = 300.0  # epochs that a factor e is given where nothing is proved
 PATIENCE = 30  # epochs without progress after which a method with a fallback gives way to it
+
+
+BOUNDLESS = (
+    "no bound is known for this problem, and so tol cannot be met: certificate.local_gap says how nearly x and y solve "
+    "it. A little L2 penalty, or radius=, a bound of |x*|, makes a bound"
+)
 
 
 @dataclass
@@ -41,7 +48,7 @@ class Run:
     auto: bool = False
     state: State = field(init=False)
     best: Certified | None = None
-    base: Certified | None = None  # the best of those that were due: where another method starts from
+    kept: Kept | None = None  # of those that were due: where another method starts from
     now: Certified = field(init=False)
     watch: Watch = field(default_factory=Watch)
     rows: list[tuple[float, ...]] = field(default_factory=list)
@@ -67,10 +74,14 @@ class Run:
             self.state = state.copy()
             self.rng.bit_generator.state = dict(state.random)
             return
-        x, y = _point(self.problem, start)
+        x, y = point(self.problem, start)
         if start is not None:  # what is given is not lost where a method makes its own x of it
-            self.best = self.base = certify(self.problem, x, y)
+            self.best = certify(self.problem, x, y)
+            self.kept = Kept.first(self.best)
         self.state = self.algorithm.init(self.problem, x, y)
+        if start is None and not np.array_equal(self.state.y, y):  # a dual-free method makes its own y
+            self.best = certify(self.problem, x, y)
+            self.kept = Kept.first(self.best)
         self.passes = self.state.passes  # a method that prepares says what that took
         self._heard()
 
@@ -80,7 +91,7 @@ class Run:
             self.algorithm = start.algorithm
         self.state, self.watch = start.state.copy(), start.watch.shifted(start.epochs)
         self.rng.bit_generator.state = dict(start.state.random)
-        self.best, self.base = Certified(start.certificate, start.x.copy(), start.y.copy()), start.base
+        self.best, self.kept = Certified(start.certificate, start.x.copy(), start.y.copy()), replace(start.kept)
 
     @property
     def signature(self) -> str:
@@ -117,12 +128,14 @@ class Run:
         if self.certificates == 0 and self.watch.runaway == math.inf:
             scale = max(abs(made.primal), abs(self.problem.scale or 0.0))
             self.watch.runaway = RUNAWAY * scale if math.isfinite(scale) and scale > 0.0 else math.inf
-        if self.best is None or replay or made.better_than(self.best.certificate):
-            self.best = self.now
         if self.epoch >= self.watch.due:
-            if self.base is None or made.better_than(self.base.certificate):
-                self.base = self.now
-            self.watch.see(self.epoch, made, self.base.certificate.figure)
+            self.kept = self.kept or Kept.first(self.now)
+            self.certificates += self.kept.see(self.problem, self.now)
+            self.watch.see(self.epoch, made, self.kept.pair.certificate.figure)
+        for each in (self.now, *([self.kept.pair] if self.kept else [])):
+            if self.best is None or each.certificate.better_than(self.best.certificate):
+                self.best = each
+        self.best = self.now if replay else self.best
         again = bool(self.rows) and self.rows[-1][0] == self.epoch  # a run that goes on looks where it ended
         self.looked = self.epoch
         self.certificates += not again
@@ -225,22 +238,25 @@ class Run:
 
     def _reconsider(self, stalled: bool) -> bool:
         """Leave a choice of "auto" for the next, where its gaps say so: see `algorithms._auto`. Was it left?"""
-        other, trial = following(self.problem, self.algorithm.name), self.epoch - self.watch.since
-        if other is None or not (stalled or slow(self.problem, self.algorithm.name, trial, self.watch.rate())):
+        name, trial, watch = self.algorithm.name, self.epoch - self.watch.since, self.watch
+        other = following(self.problem, name, watch.tried)
+        if other is None or not (stalled or slow(self.problem, name, trial, watch.rate(), watch.tried)):
             return False
+        watch.tried = watch.tried | {name + AGAIN * (name in watch.tried): speed(self.problem, name, watch.rate())}
         self.notes.append(
-            f"auto: at epoch {self.epoch} {other.name} took over from {self.algorithm.name}, whose gap fell more "
-            "slowly than is proved for adaspdc-balanced"
+            f"auto: at epoch {self.epoch} {other.name} took over from {name}, whose gap fell more slowly than is "
+            "proved, or was seen, for another"
         )
         self._take_over(other)
         return True
 
     def _take_over(self, other: Algorithm) -> None:
-        assert self.base is not None
+        assert self.kept is not None
         self.algorithm = other
         self.watch.start_anew(self.epoch)
         epoch, passes = self.state.epoch, self.state.passes
-        self.state = self.algorithm.init(self.problem, self.base.x, self.base.y)
+        here = self.kept.furthest
+        self.state = self.algorithm.init(self.problem, here.x, here.y)
         self.passes += self.state.passes
         self.state.epoch, self.state.passes = epoch, passes + self.state.passes
         self._heard()
@@ -260,14 +276,14 @@ class Run:
             "earlier": self.seconds,
             "notes": self.notes,
         }
-        assert self.best is not None and self.base is not None
+        assert self.best is not None and self.kept is not None
         saved = disk.Saved(
             self.problem.fingerprint,
             self.signature,
             self.algorithm.name,
             self.state,
             self.best,
-            self.base,
+            self.kept,
             self.rows,
             counters,
             asdict(self.watch),
@@ -287,7 +303,7 @@ class Run:
         if saved.active != self.asked.name:
             other = successor(self.asked)
             self.algorithm = other if other is not None and other.name == saved.active else chosen(saved.active)
-        self.state, self.best, self.base, self.rows = saved.state, saved.best, saved.base, saved.rows
+        self.state, self.best, self.kept, self.rows = saved.state, saved.best, saved.kept, saved.rows
         self.rng.bit_generator.state = saved.state.random
         self.now, self.looked = self.best, self.epoch
         self.clock = time.perf_counter()
@@ -299,10 +315,7 @@ class Run:
         assert self.best is not None
         self.algorithm.iterate(self.problem, self.state)
         if self.best.certificate.kind == "localised":
-            self.notes.append(
-                "no bound is known for this problem, and so tol cannot be met: certificate.local_gap says how nearly x "
-                "and y solve it. A little L2 penalty, or radius=, a bound of |x*|, makes a bound"
-            )
+            self.notes.append(BOUNDLESS)
         self.state.random, self.state.method = dict(self.rng.bit_generator.state), self.algorithm.name
         self.state.problem = self.problem
         return Result(
@@ -320,30 +333,5 @@ class Run:
             self.algorithm,
             self.signature,
             self.watch,
-            self.base,
+            self.kept,
         )
-
-
-def _point(problem: Problem, start: Any) -> tuple[Array, Array]:
-    """x and y of a start."""
-    if start is None:
-        # the point of the domain of g nearest to 0
-        x = np.full(problem.d, _verbs.prox(problem.g, 0.0, 0.0) if _verbs.separable(problem.g) else 0.0)
-        return problem.pack(x, np.zeros(problem.q)), np.zeros(problem.y_shape)
-    if isinstance(start, (Result, State)):
-        x, y = start.x, start.y
-    elif isinstance(start, tuple):
-        if len(start) != 2:
-            raise ValueError(f"start must be a Result, a State, (x, y) or x, found a tuple of length {len(start)}")
-        x, y = start
-    else:
-        x, y = start, None
-    for part in (x, y):
-        if np.asarray(part if part is not None else 0.0).dtype.kind not in "biuf":
-            raise TypeError(f"start must be a Result, a State, (x, y) or x, found {part!r}")
-    flat, x0 = problem.unpack(x)
-    dual = problem.flat(problem.gradients(problem.predictions(x)) if y is None else y)
-    for name, array in (("x", flat), ("x", x0), ("y", dual)):
-        if not np.isfinite(array).all():
-            raise ValueError(f"start: {name} holds NaN or infinity; only finite numbers are allowed")
-    return problem.pack(flat, x0), dual.reshape(problem.y_shape)

@@ -64,7 +64,7 @@ class Stalled:
     """Nothing moves, or the method goes in circles: a heuristic.
 
     Nothing moves: the iterate's certificate has not changed by more than rounding for `patience` epochs and a `share`
-    of the run. In circles: it changes, but nothing has come closer for so long and three times what is proved to be
+    of the run. In circles: it changes, but nothing has come closer for so long and ten times what is proved to be
     enough for a factor e. Slow is not stalled: what creeps is ended by a budget.
     """
 
@@ -74,7 +74,7 @@ class Stalled:
     def __call__(self, seen: Progress) -> Status | None:
         wait = max(self.patience, self.share * seen.epoch, 10.0 * seen.rarest)
         still, circles = seen.epoch - max(seen.stirred, seen.moved), seen.epoch - seen.moved
-        return Status.STALLED if still >= wait or circles >= max(wait, 3.0 * seen.slowest) else None
+        return Status.STALLED if still >= wait or circles >= max(wait, 10.0 * seen.slowest) else None
 
 
 @dataclass(frozen=True)

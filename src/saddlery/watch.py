@@ -31,6 +31,7 @@ class Watch:
     runaway : an objective above which the iterates have run away.
     fallen : did the method take over from another?
     gaps : (epoch, gap) of the certificates since then.
+    tried : the speeds of methods that were left.
     """
 
     due: int = 0
@@ -46,6 +47,7 @@ class Watch:
     trace: tuple[float, float, float] = (math.inf, math.inf, math.inf)
     last: tuple[float, float] = (math.inf, math.inf)
     gaps: list[tuple[int, float]] = field(default_factory=list)
+    tried: dict[str, float] = field(default_factory=dict)
 
     def see(self, epoch: int, made: Certificate, best: float) -> None:
         """Note a certificate and the best gap so far."""

@@ -578,11 +578,12 @@ def test_the_localised_gap_is_the_gap_of_the_nearby_problem(name, intercept):
     rng = np.random.default_rng(2)
     x, y = rng.standard_normal(D + intercept), slope(rng.standard_normal(N), b)
     from saddlery.certificate import certify
+    from saddlery.nearby import nearness
 
     made = certify(p, x, y)
     if made.certificate.kind == "strong":
         return
-    z, u, beta = p.predictions(x), A.T @ made.y / N, p.nearness
+    z, u, beta = p.predictions(x), A.T @ made.y / N, nearness(p)
     expected = p.losses(z, made.y)[1] + float(u @ u) / (2.0 * beta)
     assert made.certificate.kind == "localised"
     assert made.certificate.local_gap == pytest.approx(expected, rel=1e-9)
@@ -637,3 +638,55 @@ def test_a_period_that_is_asked_for_is_kept():
     assert length(memory, None, 3, 0.0, slow) == 3
     memory[8] = 4.0
     assert length(memory, None, 3, 0.0, slow) == 12 and length(memory, 5, 3, 0.0, slow) == 5
+
+
+@pytest.mark.parametrize("method", ["ada-bpd", "ada-spdc", "adf-spdc", "df-bpd"])
+def test_adaptation_with_weights_at_the_ends_of_an_interval(method):
+    """c w / c may be more than w by rounding: f* is then infinite, and no rate can be read."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 20)) * np.logspace(-1, 0.5, 20)
+    b, weights = X @ rng.standard_normal(20) + rng.standard_t(2, 200), rng.uniform(0.3, 2.0, 200)
+    p = sd.ERM(X, b, sd.Huber(0.75), sd.L2(1e-6), weights=weights)
+    result = sd.solve(p, sd.method(method, adapt="sharp"), tol=1e-8, max_epochs=5000)
+    assert result.status.ok
+    assert result.state.memory["estimate"][0] < p.hidden_most
+
+
+@pytest.mark.parametrize("method", ["df-bpd", "df-spdc"])
+@pytest.mark.parametrize("loss", [sd.SquaredHinge(), sd.Logistic(), sd.SmoothHinge()], ids=lambda f: type(f).__name__)
+def test_dual_free_methods_may_stray_before_they_converge(method, loss):
+    """lam is tiny, the first steps long; what is returned is never worse than where the run started."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 5))
+    p = sd.ERM(X, np.sign(X @ np.ones(5) + 0.3 * rng.standard_normal(150)), loss, sd.L2(1e-8))
+    result = sd.solve(p, method, max_epochs=3000)
+    assert result.status is not sd.Status.DIVERGED
+    assert result.certificate.relative_gap <= 1.0
+
+
+def test_katyusha_on_one_row_and_with_next_to_no_penalty():
+    one = sd.ERM(np.ones((1, 1)), np.ones(1), sd.Logistic(), sd.L2(1e-4))
+    assert sd.solve(one, "katyusha", tol=1e-8, max_epochs=5000).status.ok
+    assert sd.solve(problem("squared", 1e-40), "katyusha", tol=0.0, max_epochs=20).status is sd.Status.EPOCHS
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        ("ada-bpd", {"adapt": []}, "adapt must be one of"),
+        ("ada-spdc", {"adapt": None}, "adapt must be one of 'simple', 'robust', 'sharp', found None"),
+        ("ada-bpd", {"period": 0}, "period must be a whole number, 1 or more"),
+        ("ada-spdc", {"every": True}, "every must be a whole number"),
+        ("df-spdc", {"kappa": 0.0}, "kappa must be a finite number above 0"),
+        ("df-spdc", {"batch_size": 2}, "batch_size must be 1"),
+        ("opt-bpd", {"mu": -1.0}, "mu must be a finite number, 0 or more"),
+        ("bpd", {"L": math.nan}, "L must be a finite number above 0"),
+        ("saga", {"step": 0.0}, "step must be a finite number above 0"),
+        ("svrg", {"length": 1e308}, r"length must be a finite number above 0, 1e\+06 at most"),
+        ("ag", {"restart": "maybe"}, "restart must be True or False"),
+        ("spdc", {"steps": "other"}, "steps must be 'zhang-xiao' or 'data'"),
+    ],
+)
+def test_bad_parameters_are_refused(method, options, message):
+    with pytest.raises(ValueError, match=message):
+        sd.method(method, **options)

@@ -4,13 +4,17 @@
    the least time of all. Its speed on badly conditioned ones varies: some (text, wide data, separable classes) it
    solves in ten epochs, others never. So its gaps are watched. Where, after a trial, the epochs that they predict cost
    more than twice those that are *proved* for ``adaspdc-balanced``, the run goes on from the best point with the next
-   choice, which is watched in the same way, and then the next, until ``adaspdc-balanced`` is left:
+   choice, which is watched in the same way, and then the next:
    ``ada-spdc`` with sharp adaptation and kappa = 1/2, where K / n, the epochs proved for a factor e, are many: lam is
-   then so small that strong convexity in the data, if there is any, decides, and this finds it;
-   ``cd`` where there are at most half as many columns as rows, which does not mind how columns are scaled.
+   then so small that strong convexity in the data, if there is any, decides, and this finds it. It is left also where
+   the end is far off and ``cd`` has not been tried;
+   ``cd`` where there are at most half as many columns as rows, which does not mind how columns are scaled. It is left
+   for what was faster, or is proved to be;
+   ``ada-spdc`` again, if it was faster than what is proved for ``adaspdc-balanced``, which is the last; and from there
+   ``cd`` for good, should it only creep.
    The factor, the bounds on columns, the price of epochs and the length of trials are measured: a heuristic.
 2. f not smooth, lam > 0: ``sdca``.
-3. Several predictions a row, or blocks: ``adaspdc-balanced``.
+3. Several predictions a row, or blocks: ``adaspdc-balanced``, or first, as above, ``ada-spdc``.
 4. lam = 0: ``cd`` where a bound is known (l1, box, few columns), else ``ada-spdc`` with sharp adaptation.
 5. A penalty that is not a sum over coordinates, or rows that another library holds: ``ada-bpd`` with sharp adaptation.
 
@@ -32,7 +36,10 @@ SETTINGS: dict[str, dict[str, Any]] = {"ada-spdc": {"adapt": "sharp", "kappa": 0
 FACTOR = 2.0  # predicted cost of a choice over the proved cost of the last that makes it leave
 PACE = {"adasdca+": 1.0, "ada-spdc": 1.2, "cd": 5.0}  # epochs as dear as one of the last; cd: for a linear response
 SHARE = {"adasdca+": 0.05, "ada-spdc": 0.1, "cd": 0.33}  # of the proved cost, down to a millionth, of a trial
-LEAST, MOST = 6, 40  # epochs of a trial
+LEAST, MOST = 6, {"adasdca+": 40, "ada-spdc": 120, "cd": 40}  # epochs of a trial
+FAR, CREEP = 500.0, 20_000.0  # epochs to a millionth from which on ada-spdc is left for cd, the first and second time
+LONG = 500  # epochs of the second trial
+AGAIN = ", again"  # marks the speed of a method that was left for the second time
 MANY = 30.0  # epochs proved for a factor e from which on the data's strong convexity is looked for
 MUCH = 10_000_000  # entries up to which a copy of the data by columns, for cd, is taken for granted
 
@@ -46,7 +53,8 @@ def choose(problem: Problem) -> Algorithm:
     """The first choice."""
     for name in ORDER:
         if not missing(chosen(name), problem):
-            return chosen(name)
+            early = name == "adaspdc-balanced" and proved(problem) >= MANY and not missing(chosen("ada-spdc"), problem)
+            return chosen("ada-spdc" if early else name)
     others = able(problem)
     if others:
         return method(others[0])
@@ -54,19 +62,21 @@ def choose(problem: Problem) -> Algorithm:
     raise ValueError(f"no method can solve this problem; each needs some of: {'; '.join(lacking)}")
 
 
-def chain(problem: Problem) -> list[str]:
-    """The choices, one after the other, for a problem of the first kind."""
-    thin = problem.d <= problem.n / 2 and problem.coupling.rows.stored <= MUCH and not missing(chosen("cd"), problem)
-    found = ["ada-spdc"] if proved(problem) >= MANY else []
-    return ["adasdca+", *found, *(["cd"] if thin else []), "adaspdc-balanced"]
-
-
-def following(problem: Problem, name: str) -> Algorithm | None:
-    """The choice after `name`; None after the last."""
-    if not (problem.lam > 0.0 and name in PACE):
+def following(problem: Problem, name: str, tried: dict[str, float]) -> Algorithm | None:
+    """The choice after `name`; None after the last. `tried`: the speeds of those that were left."""
+    if problem.lam == 0.0 or name not in PACE or name + AGAIN in tried or "ada-spdc" + AGAIN in tried:
         return None
-    names = chain(problem)
-    return chosen(names[names.index(name) + 1]) if name in names[:-1] else None
+    thin = problem.d <= problem.n / 2 and problem.coupling.rows.stored <= MUCH and not missing(chosen("cd"), problem)
+    if name in tried:  # ada-spdc, which was faster than cd
+        return chosen("cd") if thin else None
+    again = tried.get("ada-spdc", 0.0) >= 1.0 / (FACTOR * proved(problem))
+    names = [
+        *(["ada-spdc"] if name == "adasdca+" and proved(problem) >= MANY else []),
+        *(["cd"] if name != "cd" and thin else []),
+        *(["ada-spdc"] if name == "cd" and again else []),
+        "adaspdc-balanced",
+    ]
+    return next((chosen(other) for other in names if not missing(chosen(other), problem)), None)
 
 
 def proved(problem: Problem) -> float:
@@ -75,8 +85,22 @@ def proved(problem: Problem) -> float:
     return 1.0 + float(scale.R.sum()) / (scale.n * math.sqrt(scale.n * scale.lam * scale.gamma))
 
 
-def slow(problem: Problem, name: str, epochs: int, rate: float) -> bool:
-    """Is a factor e in 1 / rate epochs, as seen in a trial, so much dearer than what is proved for the last choice?"""
-    pace = 1.0 if name == "cd" and not isinstance(problem.f, Squared) else PACE[name]
-    trial = min(max(LEAST, SHARE[name] * pace * proved(problem) * math.log(1e6)), MOST)
-    return epochs >= trial and rate * pace * FACTOR * proved(problem) < 1.0
+def speed(problem: Problem, name: str, rate: float) -> float:
+    """Fall of the logarithm of the gap in the time of an epoch of the last choice."""
+    return rate / (1.0 if name == "cd" and not isinstance(problem.f, Squared) else PACE[name])
+
+
+def slow(problem: Problem, name: str, epochs: int, rate: float, tried: dict[str, float]) -> bool:
+    """Is a trial over, and was what it showed slower than what is proved for the last choice, or was seen before?"""
+    wait = SHARE[name] * proved(problem) * math.log(1e6) * (rate / speed(problem, name, rate) if rate > 0.0 else 1.0)
+    if name in tried:
+        return epochs >= LONG and speed(problem, name, rate) < math.log(1e6) / CREEP
+    if epochs < min(max(LEAST, wait), MOST[name]):
+        return False
+    least = 1.0 / (FACTOR * proved(problem))
+    if name == "cd":
+        least = max(least, tried.get("ada-spdc", 0.0))
+    elif name == "ada-spdc":
+        following_is_cd = getattr(following(problem, name, tried), "name", "") == "cd"
+        least = max(least, math.log(1e6) / FAR if following_is_cd else 0.0)
+    return speed(problem, name, rate) < least

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saddlery.algorithms._protocol import State
+from saddlery.nearby import near_gap, nearness
 from saddlery.problem import Problem
 from saddlery.steps.adapt import FLOOR, RULES, Seen, judged
 from saddlery.steps.convexity import Constants, Step
@@ -34,14 +35,14 @@ def check_mu(mu: float | None) -> None:
 
 def check_rule(adapt: str | None, may_be_none: bool = True) -> None:
     """A rule of adaptation, or None."""
-    if not (adapt in RULES or (adapt is None and may_be_none)):
+    if not ((isinstance(adapt, str) and adapt in RULES) or (adapt is None and may_be_none)):
         allowed = ", ".join(map(repr, RULES)) + (", or None" if may_be_none else "")
         raise ValueError(f"adapt must be one of {allowed}, found {adapt!r}")
 
 
 def check_period(name: str, period: Any) -> None:
     """A whole number of steps or passes, or None."""
-    if period is not None and not (isinstance(period, (int, np.integer)) and period >= 1):
+    if period is not None and (isinstance(period, bool) or not (isinstance(period, (int, np.integer)) and period >= 1)):
         raise ValueError(f"{name} must be a whole number, 1 or more, or None, found {period!r}")
 
 
@@ -124,9 +125,9 @@ def length(memory: Array, asked: int | None, usual: int, share: float, step: Ste
     return max(math.ceil(usual * float(memory[8])), math.ceil(share * math.log(2.0) / math.log1p(2.0 * step.h)))
 
 
-def near_gap(problem: Problem, x: Array, z: Array, y: Array, u: Array) -> float:
+def gap_to_read(problem: Problem, x: Array, z: Array, y: Array, u: Array) -> float:
     """The gap that the rate is read from; made finite by a little strong convexity where lam has less."""
-    return problem.near_gap(x, z, y, u, max(0.0, problem.nearness - problem.lam))
+    return near_gap(problem, x, z, y, u, max(0.0, nearness(problem) - problem.lam))
 
 
 def learn(problem: Problem, memory: Array, gap: float, period: int, rule: str, step: Step) -> None:

@@ -14,10 +14,10 @@ from saddlery.algorithms._data_convexity import (
     check_rule,
     dual_free_start,
     first_estimate,
+    gap_to_read,
     known_square,
     learn,
     length,
-    near_gap,
 )
 from saddlery.algorithms._primal_dual import Memory, Plan, PrimalDual
 from saddlery.algorithms._protocol import Array, State, bias_column, scale_of
@@ -142,7 +142,7 @@ class Adaptive(DataSPDC):
         x, y = self.iterate(problem, state)
         (flat, _), z = problem.unpack(x), problem.predictions(x).reshape(-1)
         state.passes += 0.5
-        gap = near_gap(problem, flat, z, y.reshape(-1), self.force(problem, state))
+        gap = gap_to_read(problem, flat, z, y.reshape(-1), self.force(problem, state))
         learn(problem, estimate, gap, period, self.adapt, step._replace(theta=step.theta**scale.n))
         if estimate[0] != before:
             state.scratch.pop("plan")

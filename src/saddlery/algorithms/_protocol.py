@@ -162,10 +162,11 @@ def missing(algorithm: Algorithm | type[Algorithm], problem: Problem) -> list[st
     return [need.missing(problem) for need in algorithm.needs if not need.holds(problem)]
 
 
-def positive(name: str, number: Any) -> None:
-    """A parameter that must be a finite number above 0."""
-    if not (isinstance(number, (int, float, np.number)) and 0.0 < number < np.inf):
-        raise ValueError(f"{name} must be a finite number above 0, found {number!r}")
+def positive(name: str, number: Any, most: float = np.finfo(np.float64).max) -> None:
+    """A parameter that must be a finite number above 0, and no larger than `most`."""
+    if isinstance(number, bool) or not (isinstance(number, (int, float, np.number)) and 0.0 < number <= most):
+        limit = f", {most:g} at most" if most < 1e300 else ""
+        raise ValueError(f"{name} must be a finite number above 0{limit}, found {number!r}")
 
 
 RESYNC = 50  # epochs after which sums that are updated step by step are made anew, so that rounding cannot build up

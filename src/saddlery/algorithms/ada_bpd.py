@@ -11,9 +11,9 @@ from saddlery.algorithms._data_convexity import (
     check_rule,
     constants,
     first_estimate,
+    gap_to_read,
     learn,
     length,
-    near_gap,
 )
 from saddlery.algorithms._protocol import DUAL, FIGURE, SMOOTH, State
 from saddlery.problem import Problem
@@ -75,4 +75,4 @@ def adapted(problem: Problem, state: State, w: Vectors, u: Any, rule: str, asked
         return
     z = w["z"] if not problem.intercept else space.shifted(w["z"], state.memory["k"])
     x, z, y, u = (space.get(vector) for vector in (w["x"], z, w["y"], u))
-    learn(problem, memory, near_gap(problem, x, z, y, u), period, rule, step)
+    learn(problem, memory, gap_to_read(problem, x, z, y, u), period, rule, step)

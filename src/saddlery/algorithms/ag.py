@@ -38,6 +38,11 @@ class AG(Batch):
     needs = (SMOOTH, FIGURE)
     from_bar: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.restart, bool):
+            raise ValueError(f"restart must be True or False, found {self.restart!r}")
+
     def begin(self, problem: Problem, state: State) -> None:
         state.memory["s"] = np.ones(1)
 

@@ -63,7 +63,7 @@ class Katyusha(Table):
     learns: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        positive("length", self.length)
+        positive("length", self.length, 1e6)
 
     def span(self, problem: Problem) -> int:
         return max(1, round(self.length * problem.drawn))
@@ -96,8 +96,7 @@ class Katyusha(Table):
         memory, bias = state.memory, state.memory["bias"]
         w, S, d = self.weights(state.scratch["scale"]), state.memory["sleep"], problem.d
         if memory["mean"][0]:
-            total = -math.expm1(-self.span(problem) * math.log(w.theta)) / -math.expm1(-math.log(w.theta))
-            S[:, 4] = S[:, 2] / total
+            S[:, 4] = S[:, 2] / total(w.theta, self.span(problem))
         memory["mean"][0] = 1.0
         anchor = problem.pack(S[:d, 4], bias[5] * S[d:, 4] + bias[0])
         state.y = problem.gradients(problem.predictions(anchor))
@@ -112,13 +111,11 @@ class Katyusha(Table):
         bias, S, d = state.memory["bias"], state.memory["sleep"], problem.d
         if state.memory["since"][0] == 0.0 and np.isfinite(S[d:]).all():
             shift = S[d:, 1].copy()
-            total = S[d:, 2].copy()
             bias[0] += bias[5] * shift
             S[d:, :2] -= shift[:, None]
             S[d:, 4] -= shift
             w = self.weights(state.scratch["scale"])
-            mass = -math.expm1(-self.span(problem) * math.log(w.theta)) / -math.expm1(-math.log(w.theta))
-            S[d:, 2] = total - mass * shift
+            S[d:, 2] -= total(w.theta, self.span(problem)) * shift
 
     def point(self, problem: Problem, state: State) -> Array:
         return np.array(state.memory["sleep"][: problem.d, 1])
@@ -139,3 +136,9 @@ class Katyusha(Table):
         S = state.memory["sleep"]
         S[: problem.d, 0] = S[: problem.d, 1] = S[: problem.d, 4] = x
         state.memory["mean"] = np.zeros(1)
+
+
+def total(theta: float, m: int) -> float:
+    """1 + 1/theta + ... + 1/theta^(m-1)."""
+    fall = math.log(theta)
+    return math.expm1(-m * fall) / math.expm1(-fall) if fall > 0.0 else float(m)

@@ -42,7 +42,7 @@ class SVRG(Table):
 
     def __post_init__(self) -> None:
         positive("step", self.step)
-        positive("length", self.length)
+        positive("length", self.length, 1e6)
 
     def span(self, problem: Problem) -> int:
         return max(1, round(self.length * problem.drawn))
