@@ -79,7 +79,9 @@ class Run:
             self.best = certify(self.problem, x, y)
             self.kept = Kept.first(self.best)
         self.state = self.algorithm.init(self.problem, x, y)
-        if start is None and not np.array_equal(self.state.y, y):  # a dual-free method makes its own y
+        if start is None and not np.array_equal(
+            self.algorithm.iterate(self.problem, self.state)[1], y
+        ):  # it has its own
             self.best = certify(self.problem, x, y)
             self.kept = Kept.first(self.best)
         self.passes = self.state.passes  # a method that prepares says what that took
