@@ -75,13 +75,9 @@ class Run:
             self.rng.bit_generator.state = dict(state.random)
             return
         x, y = point(self.problem, start)
-        if start is not None:  # what is given is not lost where a method makes its own x of it
-            self.best = certify(self.problem, x, y)
-            self.kept = Kept.first(self.best)
         self.state = self.algorithm.init(self.problem, x, y)
-        if start is None and not np.array_equal(
-            self.algorithm.iterate(self.problem, self.state)[1], y
-        ):  # it has its own
+        # where it starts is not lost if the method makes its own x or y of it
+        if start is not None or not np.array_equal(self.algorithm.iterate(self.problem, self.state)[1], y):
             self.best = certify(self.problem, x, y)
             self.kept = Kept.first(self.best)
         self.passes = self.state.passes  # a method that prepares says what that took

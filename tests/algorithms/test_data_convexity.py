@@ -630,14 +630,15 @@ def test_many_changes_of_the_estimate_do_not_add_up(method):
 
 
 def test_a_period_that_is_asked_for_is_kept():
-    from saddlery.algorithms._data_convexity import first_estimate, length
+    from saddlery.algorithms._data_convexity import first_estimate, length, settled
 
     memory, slow = first_estimate(problem("squared", 0.1)), convexity.Step(1.0, 1.0, 0.99, 1e-3)
-    assert length(memory, None, 10, 0.5, slow) == math.ceil(0.5 * math.log(2.0) / math.log1p(2e-3))
-    assert length(memory, None, 10, 0.5, slow._replace(h=1.0)) == 10
-    assert length(memory, None, 3, 0.0, slow) == 3
+    assert settled(slow) == math.ceil(math.log(math.sqrt(2.0)) / math.log1p(2e-3))
+    assert length(memory, None, 10, settled(slow)) == settled(slow) > 10
+    assert length(memory, None, 10, settled(slow._replace(h=1.0))) == 10
+    assert length(memory, None, 3) == 3
     memory[8] = 4.0
-    assert length(memory, None, 3, 0.0, slow) == 12 and length(memory, 5, 3, 0.0, slow) == 5
+    assert length(memory, None, 3) == 12 and length(memory, 5, 3) == 5
 
 
 @pytest.mark.parametrize("method", ["ada-bpd", "ada-spdc", "adf-spdc", "df-bpd"])

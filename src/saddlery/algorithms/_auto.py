@@ -85,17 +85,21 @@ def proved(problem: Problem) -> float:
     return 1.0 + float(scale.R.sum()) / (scale.n * math.sqrt(scale.n * scale.lam * scale.gamma))
 
 
+def pace(problem: Problem, name: str) -> float:
+    """PACE, which for cd is that of a linear response."""
+    return 1.0 if name == "cd" and not isinstance(problem.f, Squared) else PACE[name]
+
+
 def speed(problem: Problem, name: str, rate: float) -> float:
-    """Fall of the logarithm of the gap in the time of an epoch of the last choice."""
-    return rate / (1.0 if name == "cd" and not isinstance(problem.f, Squared) else PACE[name])
+    """What the rate of an epoch is worth beside other choices: PACE says how."""
+    return rate / pace(problem, name)
 
 
 def slow(problem: Problem, name: str, epochs: int, rate: float, tried: dict[str, float]) -> bool:
     """Is a trial over, and was what it showed slower than what is proved for the last choice, or was seen before?"""
-    wait = SHARE[name] * proved(problem) * math.log(1e6) * (rate / speed(problem, name, rate) if rate > 0.0 else 1.0)
     if name in tried:
         return epochs >= LONG and speed(problem, name, rate) < math.log(1e6) / CREEP
-    if epochs < min(max(LEAST, wait), MOST[name]):
+    if epochs < min(max(LEAST, SHARE[name] * pace(problem, name) * proved(problem) * math.log(1e6)), MOST[name]):
         return False
     least = 1.0 / (FACTOR * proved(problem))
     if name == "cd":

@@ -80,12 +80,12 @@ class Batch:
         z = problem.coupling.predictions(flat)
         memory = {
             "x": flat.copy(),
-            "bar": flat.copy(),
             "z": z,
             "zbar": z.copy(),
             "k": x0.copy(),
             "b": np.zeros(problem.q),
         }
+        memory |= {"bar": flat.copy()} if self.from_bar else {}
         state = State(np.array(x, dtype=np.float64), problem.flat(y).reshape(problem.y_shape), memory)
         state.memory["norm"] = np.array([self._norm(problem, state)])
         self.begin(problem, state)
@@ -157,7 +157,7 @@ class Batch:
     def _vectors(self, problem: Problem, state: State) -> Vectors:
         """The vectors of the state beside A."""
         if "vectors" not in state.scratch:
-            names = [name for name in ("x", "z", "zbar", "v") if name in state.memory] + ["bar"] * self.from_bar
+            names = [name for name in ("x", "z", "zbar", "v", "bar") if name in state.memory]
             made = {name: problem.space.put(state.memory[name]) for name in names}
             state.scratch["vectors"] = made | {"y": problem.space.put(state.y.reshape(-1))}
         vectors: Vectors = state.scratch["vectors"]

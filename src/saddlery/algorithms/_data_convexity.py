@@ -70,8 +70,8 @@ def known_square(problem: Problem, state: State, mu: float | None, ones: float) 
         square = problem.smallest_square(ones)
         if math.isnan(square):
             raise ValueError(
-                f"mu is not given, and to compute it for {problem.coupling.m} rows and {problem.d} columns (more than "
-                "1000 of both) is too much work: give mu, the smallest singular value of X, or use an adaptive method, "
+                f"mu is not given, and to compute it for {problem.coupling.m} rows and {problem.d} columns is too much "
+                "work: give mu, the smallest singular value of X, or use an adaptive method, "
                 'ada-bpd or adf-spdc with adapt="sharp", which needs none'
             )
         state.notes.append(
@@ -105,7 +105,8 @@ class Estimate(NamedTuple):
     stretch: float
 
 
-GREW, LONGEST = 10.0, 64.0  # of the lowest gap: what makes periods longer, and how much at most
+GAP, PASSED, STRETCH = (Estimate._fields.index(name) for name in ("gap", "passed", "stretch"))
+GREW, LONGEST = 10.0, 64.0  # of the lowest gap: what makes periods twice as long (a heuristic), and how long at most
 
 
 def first_estimate(problem: Problem) -> Array:
@@ -114,15 +115,18 @@ def first_estimate(problem: Problem) -> Array:
     return np.array(start, dtype=np.float64)
 
 
-def length(memory: Array, asked: int | None, usual: int, share: float, step: Step) -> int:
-    """Steps (passes) of a period: as asked, or the usual number and more, so that changes of Delta do no harm.
+def length(memory: Array, asked: int | None, usual: int, least: int = 1) -> int:
+    """Steps (passes) of a period: as asked, or the usual number, stretched where the gap has grown, and `least`."""
+    return asked if asked is not None else max(math.ceil(usual * float(memory[STRETCH])), least)
 
-    A change multiplies the potential of the proofs by up to sqrt 2; `share` 1/2 waits until it has fallen by as much at
-    the rate that is hoped for, 1 / (1 + 2h). Where the gap has grown tenfold nevertheless, periods are twice as long.
+
+def settled(step: Step) -> int:
+    """Steps after which a change of Delta has done no harm.
+
+    It multiplies the potential of the proofs by up to sqrt 2, which falls as much in so many steps at the rate that is
+    hoped for, 1 / (1 + 2h).
     """
-    if asked is not None:
-        return asked
-    return max(math.ceil(usual * float(memory[8])), math.ceil(share * math.log(2.0) / math.log1p(2.0 * step.h)))
+    return math.ceil(math.log(2.0) / 2.0 / math.log1p(2.0 * step.h))
 
 
 def gap_to_read(problem: Problem, x: Array, z: Array, y: Array, u: Array) -> float:

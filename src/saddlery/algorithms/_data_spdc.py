@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from saddlery.algorithms._data_convexity import (
+    GAP,
+    PASSED,
     check_kappa,
     check_mu,
     check_period,
@@ -44,7 +46,6 @@ class DataSPDC(PrimalDual):
 
     kappa: float = 0.25
     dual_free: ClassVar[bool] = False
-    rule: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -133,16 +134,16 @@ class Adaptive(DataSPDC):
         """Every so many passes, look at the gap: z = A x is half a pass."""
         estimate, (usual, every) = state.memory["estimate"], self.usual
         every = self.every or min(every, self.period or usual)
-        estimate[3] += 1.0
-        scale, before, delta = scale_of(problem), float(estimate[0]), _verbs.modulus(problem.f)
-        _, step = data_spdc(scale, delta, before, self.kappa, self.dual_free)
-        period = length(estimate, self.period, usual, 0.0, step)
-        if np.isfinite(estimate[1]) and estimate[3] % every and estimate[3] < period:
+        estimate[PASSED] += 1.0
+        period = length(estimate, self.period, usual)
+        if np.isfinite(estimate[GAP]) and estimate[PASSED] % every and estimate[PASSED] < period:
             return
         x, y = self.iterate(problem, state)
         (flat, _), z = problem.unpack(x), problem.predictions(x).reshape(-1)
         state.passes += 0.5
         gap = gap_to_read(problem, flat, z, y.reshape(-1), self.force(problem, state))
+        scale, before = scale_of(problem), float(estimate[0])
+        _, step = data_spdc(scale, _verbs.modulus(problem.f), before, self.kappa, self.dual_free)
         learn(problem, estimate, gap, period, self.adapt, step._replace(theta=step.theta**scale.n))
         if estimate[0] != before:
             state.scratch.pop("plan")

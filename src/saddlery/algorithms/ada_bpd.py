@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from saddlery.algorithms._batch import Batch, Vectors
 from saddlery.algorithms._data_convexity import (
+    GAP,
+    PASSED,
     check_period,
     check_rule,
     constants,
@@ -14,6 +18,7 @@ from saddlery.algorithms._data_convexity import (
     gap_to_read,
     learn,
     length,
+    settled,
 )
 from saddlery.algorithms._protocol import DUAL, FIGURE, SMOOTH, State
 from saddlery.problem import Problem
@@ -47,7 +52,7 @@ class AdaBPD(Batch):
     period: int | None = None
     name: ClassVar[str] = "ada-bpd"
     paper: ClassVar[str] = "Wang and Xiao 2017, Algorithm 2, with Algorithm 3 or 4, or ours"
-    proved: ClassVar[str] = "nothing beyond bpd: the estimate is a heuristic; with any estimate the method is stable"
+    proved: ClassVar[str] = "nothing beyond bpd: the estimate is a heuristic"
     cost: ClassVar[str] = "O(nnz(A)) a step"
     needs = (SMOOTH, FIGURE, DUAL)
 
@@ -69,9 +74,9 @@ class AdaBPD(Batch):
 def adapted(problem: Problem, state: State, w: Vectors, u: Any, rule: str, asked: int | None, step: Step) -> None:
     """Look at the gap after the first step and at the end of every period."""
     memory, space = state.memory["estimate"], problem.space
-    memory[3] += 1.0
-    period = length(memory, asked, PERIOD, 0.5, step)
-    if memory[1] == memory[1] and memory[3] < period:  # a gap is known, and the period goes on
+    memory[PASSED] += 1.0
+    period = length(memory, asked, PERIOD, settled(step))
+    if np.isfinite(memory[GAP]) and memory[PASSED] < period:
         return
     z = w["z"] if not problem.intercept else space.shifted(w["z"], state.memory["k"])
     x, z, y, u = (space.get(vector) for vector in (w["x"], z, w["y"], u))

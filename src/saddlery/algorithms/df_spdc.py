@@ -24,7 +24,7 @@ class DFSPDC(Told):
     ----------
     mu : float, optional
         The smallest singular value of A that is not 0. By default computed exactly, where rows or columns are at most
-        1000, and the run says so.
+        1000 and it takes seconds, and the run says so.
     """
 
     name: ClassVar[str] = "df-spdc"

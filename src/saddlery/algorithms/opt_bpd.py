@@ -26,7 +26,7 @@ class OptBPD(Batch):
     ----------
     mu : float, optional
         Smallest singular value of A that is not 0 (of diag(sqrt(c)) A). By default it is computed exactly, where rows
-        or columns are at most 1000, and the run says so; where there are more it must be given.
+        or columns are at most 1000 and it takes seconds, and the run says so; elsewhere it must be given.
     """
 
     mu: float | None = None

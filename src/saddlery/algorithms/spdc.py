@@ -48,7 +48,7 @@ class SPDC(PrimalDual):
     steps : {"zhang-xiao", "data"}
     mu : float, optional
         For "data": the smallest singular value of A that is not 0. By default computed exactly, where rows or columns
-        are at most 1000, and the run says so.
+        are at most 1000 and it takes seconds, and the run says so.
     kappa : float
         For "data": 1/4 is proved; 1/2 is what "zhang-xiao" amounts to.
     """
