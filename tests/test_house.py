@@ -38,8 +38,9 @@ HOUSE = {
     "run": "terms problem certificate kept sampling algorithms watch result start stopping checkpoint",
     "loop": "problem algorithms result stopping checkpoint run",
 }
-TOP = ("estimators", "modelling", "distributed", "reproduce", "report", "cli")  # anything above, not each other
+TOP = ("estimators", "modelling", "distributed", "reproduce", "report")  # anything above, not each other
 HOUSE |= {room: " ".join(HOUSE) for room in TOP}
+HOUSE["cli"] = " ".join(HOUSE)  # the command line stands above them all
 HOUSE["__init__"] = " ".join(HOUSE)
 
 # The one import along the arrows, inside a method: problem.certificate() delegates.
@@ -171,7 +172,8 @@ def test_the_walker_refuses():
     assert not allowed("kernels", Import("terms.squared", 1, inside=False))
     assert not allowed("kernels", Import("terms", 1, inside=False))
     assert not allowed("algorithms", Import("loop", 1, inside=True))
-    assert not allowed("cli", Import("report", 1, inside=True))
+    assert not allowed("report", Import("estimators", 1, inside=True))
+    assert not allowed("estimators", Import("cli", 1, inside=True))
     assert not allowed("loop", Import("__init__", 1, inside=True))
 
 
