@@ -394,6 +394,8 @@ KINDS = [
     (sd.Softmax(CLASSES), sd.L2(0.1), True, "ag"),
     (sd.Hinge(), sd.L2(0.1), False, "sdca"),
     (sd.Absolute(), sd.L2(0.1), False, "sdca"),
+    (sd.EpsilonInsensitive(0.3), sd.L2(0.1), False, "sdca"),
+    (sd.SquaredEpsilonInsensitive(0.3), sd.L1L2(0.02, 0.05), True, "spdc"),
 ]
 
 
@@ -417,6 +419,8 @@ def modelled_loss(cp, f, z, b, K):
         "Huber": lambda: cp.huber(z - b, f.width) / 2,
         "Hinge": lambda: cp.pos(1 - m),
         "Absolute": lambda: cp.abs(z - b),
+        "EpsilonInsensitive": lambda: cp.pos(cp.abs(z - b) - f.epsilon),
+        "SquaredEpsilonInsensitive": lambda: cp.square(cp.pos(cp.abs(z - b) - f.epsilon)) / 2,
         "Softmax": lambda: cp.log_sum_exp(z, axis=1) - cp.sum(cp.multiply(np.eye(K)[b.astype(int)], z), axis=1),
     }[name]()
 

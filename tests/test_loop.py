@@ -403,7 +403,7 @@ def test_auto_chooses_what_can_solve(loss, penalty, first):
 
 
 def test_auto_says_when_nothing_can():
-    p = sd.ERM(np.ones((3, 2)), [1.0, -1.0, 1.0], sd.Hinge(), sd.L1(0.1))
+    p = sd.ERM(np.ones((3, 2)), [1.0, -1.0, 1.0], sd.Hinge(), sd.GroupL2(0.1, [0, 0]))
     with pytest.raises(ValueError, match=r"no method can solve this problem.*lam > 0"):
         sd.solve(p)
 

@@ -40,6 +40,7 @@ _HOME = {
 _TERMS = (
     "Absolute",
     "Box",
+    "EpsilonInsensitive",
     "GroupL2",
     "Hinge",
     "Huber",
@@ -51,6 +52,7 @@ _TERMS = (
     "SmoothHinge",
     "Softmax",
     "Squared",
+    "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "Zero",
 )
@@ -92,6 +94,7 @@ if TYPE_CHECKING:
     from saddlery.terms.absolute import Absolute as Absolute
     from saddlery.terms.box import Box as Box
     from saddlery.terms.elastic_net import L1L2 as L1L2
+    from saddlery.terms.epsilon_insensitive import EpsilonInsensitive as EpsilonInsensitive
     from saddlery.terms.group import GroupL2 as GroupL2
     from saddlery.terms.hinge import Hinge as Hinge
     from saddlery.terms.huber import Huber as Huber
@@ -102,6 +105,7 @@ if TYPE_CHECKING:
     from saddlery.terms.smooth_hinge import SmoothHinge as SmoothHinge
     from saddlery.terms.softmax import Softmax as Softmax
     from saddlery.terms.squared import Squared as Squared
+    from saddlery.terms.squared_epsilon_insensitive import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
     from saddlery.terms.squared_hinge import SquaredHinge as SquaredHinge
     from saddlery.terms.zero import Zero as Zero
 

@@ -20,6 +20,8 @@ from saddlery.terms import _verbs as verbs
 from saddlery.terms._sums import Single, gradients, loss_means, steps_all
 
 EXAMPLES = {
+    "EpsilonInsensitive": [LOSSES["EpsilonInsensitive"](), LOSSES["EpsilonInsensitive"](0.25)],
+    "SquaredEpsilonInsensitive": [LOSSES["SquaredEpsilonInsensitive"](), LOSSES["SquaredEpsilonInsensitive"](0.25)],
     "Huber": [LOSSES["Huber"](), LOSSES["Huber"](0.25)],
     "SmoothHinge": [LOSSES["SmoothHinge"](), LOSSES["SmoothHinge"](0.25)],
     "Softmax": [LOSSES["Softmax"](3)],
@@ -87,6 +89,11 @@ TWINS = {
         lambda f, z, b: Decimal((z > b) - (z < b)),
         lambda f, y, b: b * y,
     ),
+    "EpsilonInsensitive": (
+        lambda f, z, b: max(Decimal(0), abs(z - b) - Decimal(f.epsilon)),
+        lambda f, z, b: Decimal((z - b > f.epsilon) - (z - b < -f.epsilon)),
+        lambda f, y, b: b * y + Decimal(f.epsilon) * abs(y),
+    ),
     "Hinge": (
         lambda f, z, b: max(Decimal(0), 1 - b * z),
         lambda f, z, b: -b if b * z < 1 else Decimal(0),
@@ -111,6 +118,11 @@ TWINS = {
         lambda f, z, b: (z - b) ** 2 / (2 * Decimal(f.gamma)),
         lambda f, z, b: (z - b) / Decimal(f.gamma),
         lambda f, y, b: Decimal(f.gamma) * y * y / 2 + b * y,
+    ),
+    "SquaredEpsilonInsensitive": (
+        lambda f, z, b: max(Decimal(0), abs(z - b) - Decimal(f.epsilon)) ** 2 / 2,
+        lambda f, z, b: z - b - clip(z - b, -f.epsilon, f.epsilon),
+        lambda f, y, b: y * y / 2 + b * y + Decimal(f.epsilon) * abs(y),
     ),
     "SquaredHinge": (
         lambda f, z, b: max(Decimal(0), 1 - b * z) ** 2 / 2,
