@@ -2,6 +2,7 @@
 #
 #   make demo        solve a real problem, print its certificate, draw out/demo.png
 #   make test        lint, types, tests
+#   make docs        build the documentation, its examples run and drawn, into docs/_build/html
 #   make lint | types | slow | uncompiled | torch | bench | clean
 #
 # Another Python:  make test PYTHON=python3.13
@@ -17,8 +18,9 @@ BIN := bin
 endif
 RUN := .venv/$(BIN)/python
 DEMO := .demo-venv/$(BIN)/python
+DOCS := .docs-venv/$(BIN)/python
 
-.PHONY: demo test lint types tests slow uncompiled torch bench clean
+.PHONY: demo test lint types tests slow uncompiled torch bench docs clean
 .DEFAULT_GOAL := test
 
 demo: .demo-venv/ready
@@ -57,15 +59,21 @@ torch: .torch-venv/ready
 bench: .venv/ready
 	@$(RUN) benchmarks/speed.py
 
+docs: .docs-venv/ready
+	@echo "saddlery: documentation (its examples are run: some minutes)"
+	@$(DOCS) -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "saddlery: open docs/_build/html/index.html"
+
 clean:
-	rm -rf .venv .demo-venv .torch-venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist out
+	rm -rf .venv .demo-venv .torch-venv .docs-venv docs/_build docs/auto .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist out
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment is made once, and brought up to date when pyproject.toml changes.
 .venv/ready: EXTRAS := test,dev
 .demo-venv/ready: EXTRAS := plot
 .torch-venv/ready: EXTRAS := test,torch
-.venv/ready .demo-venv/ready .torch-venv/ready: pyproject.toml
+.docs-venv/ready: EXTRAS := docs
+.venv/ready .demo-venv/ready .torch-venv/ready .docs-venv/ready: pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))" || \
 		{ echo "saddlery needs Python 3.11 to 3.14; name one: make PYTHON=python3.13"; exit 1; }
 	@echo "saddlery: installing into $(@D) (once, a minute or so)"
