@@ -70,10 +70,15 @@ def prose(lines: list[str]) -> list[str]:
     return made
 
 
+def apart(lines: list[str]) -> list[str]:
+    """Lines ``a : this. b : that.`` as two."""
+    return [part for line in lines for part in re.sub(r"([.;]) (\w+) : ", r"\1\n\2 : ", line).splitlines() or [""]]
+
+
 def definitions(lines: list[str]) -> list[str]:
     """Lines ``NAME : what it is``, some of which go on in the next, as a list of definitions."""
     made: list[str] = []
-    for line in lines:
+    for line in apart(lines):
         if TERM.match(line):
             term, _, said = line.partition(" : ")
             made += [f"``{term}``", f"   {escaped(said)}"]
@@ -85,6 +90,7 @@ def definitions(lines: list[str]) -> list[str]:
 def sections(lines: list[str]) -> list[str]:
     """The sections: names of parameters are left alone, what is said of them is escaped."""
     made, listing, telling = list[str](), False, False
+    lines = apart(lines)
     for k, line in enumerate(lines):
         after = lines[k + 1] if k + 1 < len(lines) else ""
         if UNDERLINE.match(after) and line.strip():
@@ -114,7 +120,7 @@ def _process(app: Any, what: str, name: str, thing: Any, options: Any, lines: li
 
 def _skip(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
     """Leave out what is no documentation: the fields of a NamedTuple, and what a class has from another library."""
-    home = getattr(thing, "__module__", None) or getattr(getattr(thing, "fget", None), "__module__", None)
+    home = getattr(getattr(thing, "fget", None) or getattr(thing, "func", thing), "__module__", None)
     if (getattr(thing, "__doc__", "") or "").startswith("Alias for field number"):
         return True
     if isinstance(home, str) and not home.startswith("saddlery"):
