@@ -24,11 +24,11 @@ from saddlery import checkpoint as disk
 from saddlery.algorithms import Algorithm, able, method, missing, successor
 from saddlery.algorithms._auto import choose
 from saddlery.problem import Problem
-from saddlery.result import Result, Status
+from saddlery.result import Result, Row, Status
 from saddlery.run import Run
 from saddlery.stopping import Epochs, Gap, NonFinite, Rule, Stalled, Time, first
 
-Callback = Callable[[dict[str, float]], Any]
+Callback = Callable[[Row], Any]
 
 
 def solve(
@@ -68,7 +68,8 @@ def solve(
     every : int or "auto"
         Epochs between certificates.
     callback : callable, optional
-        Called with a dict of the history's columns after every certificate; returning True stops the run.
+        Called with a dict of the history's columns after every certificate, whose attributes x and y are the iterate;
+        returning True stops the run.
     progress : bool
         Show a progress bar.
     history : bool

@@ -81,6 +81,13 @@ class History(Mapping[str, Array]):
         return pandas.DataFrame(dict(self))
 
 
+class Row(dict[str, float]):
+    """What a callback is called with: the newest row of the history, by column. x, y: the iterate that it is of."""
+
+    x: Array
+    y: Array
+
+
 @dataclass(repr=False)
 class Result:
     """The answer.

@@ -18,7 +18,7 @@ from saddlery.algorithms._auto import AGAIN, chosen, following, slow, speed
 from saddlery.certificate import Certified, certify
 from saddlery.kept import Kept
 from saddlery.problem import Problem
-from saddlery.result import COLUMNS, History, Result, Status
+from saddlery.result import COLUMNS, History, Result, Row, Status
 from saddlery.sampling import Weighted
 from saddlery.start import point
 from saddlery.stopping import Progress, Rule, first
@@ -143,9 +143,11 @@ class Run:
             (self.epoch, self.passes, float(self.certificates), self.seconds, made.primal, made.dual, made.gap)
         )
 
-    def row(self) -> dict[str, float]:
-        """The newest row, by column."""
-        return dict(zip(COLUMNS, self.rows[-1], strict=True))
+    def row(self) -> Row:
+        """The newest row, by column, and the iterate that it is of."""
+        made = Row(zip(COLUMNS, self.rows[-1], strict=True))
+        made.x, made.y = self.now.x, self.now.y
+        return made
 
     @property
     def seconds(self) -> float:
