@@ -7,6 +7,7 @@ after a few rounds, and the system is then the exact answer.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from saddlery.terms._verbs import prox
 
 Array = NDArray[Any]
 
-SWEEPS, ROUNDS = 5, 60  # of coordinate descent between two linear systems; of both
+SWEEPS, ROUNDS, TRIES = 5, 60, 6  # of coordinate descent between two linear systems; of both; of lengths of a move
 SINGULAR = 1e-14  # a pivot, or an eigenvalue, of a matrix with ones on its diagonal that is taken for 0
 
 
@@ -28,41 +29,64 @@ def minimise(g: Any, lam: float, H: Array, r: Array, x: Array, free: int) -> Arr
 
     Not finite where there is none.
     """
+    model = Model(g, lam, H, np.maximum(np.diagonal(H), SINGULAR * max(float(np.diagonal(H).max()), 1e-300)), free)
     x, r = x.copy(), r.copy()
-    diagonal = np.maximum(np.diagonal(H), SINGULAR * max(float(np.diagonal(H).max(initial=0.0)), 1e-300))
-    is_free = np.arange(x.size) >= x.size - free
-    last, p, slope = x.size - free, np.empty(x.size), np.empty(x.size)
     for _ in range(ROUNDS):
-        sweep(g, H, diagonal, x, r, last, SWEEPS)
-        pieces(g, diagonal, x, r, last, p, slope)
-        loose = slope > 0.0
-        if not (x != p).any() or not loose.any():
+        sweep(g, H, model.diagonal, x, r, model.last, SWEEPS)
+        p, loose, bend = model.pieces(x, r)
+        if not loose.any():
             break
-        bend = (1.0 / slope[loose] - 1.0) * diagonal[loose]  # of g: its prox has the slope 1 / (1 + bend / diagonal)
-        bend = np.where(bend > 1.001 * lam + 1e-6 * diagonal[loose], bend, lam * ~is_free[loose])
-        H_loose = H[np.ix_(loose, loose)]
-        H_loose[np.diag_indices_from(H_loose)] += bend
+        system = H[np.ix_(loose, loose)]
+        system[np.diag_indices_from(system)] += bend[loose]
         move = np.zeros(x.size)
-        move[loose] = solved(H_loose, (p - x)[loose] * (diagonal[loose] + bend))
-        moved = r + H @ move
-        ahead, p_ahead = np.empty(x.size), np.empty(x.size)
-        pieces(g, diagonal, x + move, moved, last, p_ahead, ahead)
-        if ((ahead > 0.0) == loose).all() and np.abs(x + move - p_ahead).max() <= np.abs(x - p).max():
-            x, r = x + move, moved
+        move[loose] = solved(system, (p - x)[loose] * (model.diagonal + bend)[loose])
+        ahead, r_ahead, settled = model.along(x, r, move)
+        if not np.isfinite(ahead).all():
+            return ahead
+        x, r, before = ahead, r_ahead, loose
+        if settled and np.array_equal(model.pieces(x, r)[1], before):
             break
-        x, r = _backwards(g, H, r, x, move, last)
     return x
 
 
-def _backwards(g: Any, H: Array, r: Array, x: Array, move: Array, last: int) -> tuple[Array, Array]:
-    """As far along a move as the model falls, halving; nowhere if it does not."""
-    bent, was, t = H @ move, penalties(g, x, last), 1.0
-    for _ in range(8):
-        ahead = x + t * move
-        if t * float(r @ move) + t * t * float(move @ bent) / 2.0 + penalties(g, ahead, last) - was < 0.0:
-            return ahead, r + t * bent
-        t /= 2.0
-    return x, r
+@dataclass(frozen=True)
+class Model:
+    """<r, dx> + dx'H dx / 2 + g, and the numbers that the rounds share."""
+
+    g: Any
+    lam: float
+    H: Array
+    diagonal: Array
+    free: int
+
+    @property
+    def last(self) -> int:
+        """Coordinates that carry a penalty."""
+        return self.diagonal.size - self.free
+
+    def pieces(self, x: Array, r: Array) -> tuple[Array, Array, Array]:
+        """p = prox(x - r / diag, 1 / diag), which of its coordinates are not stuck, and the curvature of g there."""
+        p, slope = np.empty(x.size), np.empty(x.size)
+        slopes(self.g, self.diagonal, x, r, self.last, p, slope)
+        loose = slope > 0.0
+        bend = (1.0 / np.where(loose, slope, 1.0) - 1.0) * self.diagonal  # the prox's slope is 1 / (1 + bend / diag)
+        penalised = np.arange(x.size) < self.last
+        return p, loose, np.where(bend > 1.001 * self.lam + 1e-6 * self.diagonal, bend, self.lam * penalised)
+
+    def along(self, x: Array, r: Array, move: Array) -> tuple[Array, Array, bool]:
+        """As far along a move as the model falls, coordinates that get stuck on the way put where they do."""
+        was, t = penalties(self.g, x, self.last), 1.0
+        for _ in range(TRIES):
+            ahead = x + t * move
+            p, loose, _ = self.pieces(ahead, r + t * (self.H @ move))
+            ahead = np.where(loose, ahead, p)
+            step = ahead - x
+            bent = self.H @ step
+            change = float(r @ step) + float(step @ bent) / 2.0 + penalties(self.g, ahead, self.last) - was
+            if change <= 1e-15 * abs(was):
+                return ahead, r + bent, t == 1.0
+            t /= 4.0
+        return x, r, False
 
 
 def penalties(g: Any, x: Array, last: int) -> float:
@@ -109,7 +133,7 @@ def sweep(g, H, diagonal, x, r, last, times):  # type: ignore[no-untyped-def]
 
 
 @lean_kernel
-def pieces(g, diagonal, x, r, last, p, slope):  # type: ignore[no-untyped-def]
+def slopes(g, diagonal, x, r, last, p, slope):  # type: ignore[no-untyped-def]
     """p_j = prox_g(v_j, t), v_j = x_j - t r_j, t = 1 / H_jj, and the prox's slope at v_j, by differences."""
     for j in range(x.shape[0]):
         t = 1.0 / diagonal[j]

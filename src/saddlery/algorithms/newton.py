@@ -64,6 +64,7 @@ class Newton:
 
     Where little of a step can be made c f'' is raised to a floor (a safeguard, that of Levenberg and Marquardt).
     f'' is taken by central differences of f' (of piecewise quadratic losses an element of the generalised derivative).
+    Beside an intercept dense rows are taken less their mean, which changes nothing but rounding.
     For L2 the model is one linear system, of columns or of rows, whichever are fewer; else `_model` minimises it.
 
     f not smooth: f is replaced by the smooth f_k(z) = max_y y z - f*(y) - |y - y_k|^2 / (2 sigma), whose y is the dual
@@ -112,13 +113,15 @@ class Newton:
         z = predictions(problem, x)
         y = loss.slope(z)
         u = np.concatenate([problem.coupling.force(y), sums(problem, y)])
-        A, B = self._matrix(problem, state), loss.curvature(z, float(memory["floor"][0]))
+        (A, means), B = self._matrix(problem, state), loss.curvature(z, float(memory["floor"][0]))
+        at, r = shifted(problem, x, means), turned(problem, u, means)
         if _verbs.affine(problem.g):
-            r = u + problem.lam * np.concatenate([x[:d], np.zeros(x.size - d)])
-            aim, cost = x - linear(problem, A, B, r), size(problem)
+            r[:d] += problem.lam * x[:d]
+            aim, cost = at - linear(problem, A, B, r), size(problem)
         else:
-            aim, cost = minimise(problem.g, problem.lam, hessian(problem, A, B), u, x, x.size - d), d
+            aim, cost = minimise(problem.g, problem.lam, hessian(problem, A, B), r, at, x.size - d), d
             aim[:d] = problem.space.prox(aim[:d], 0.0)  # rounding can lead out of the domain
+        aim = shifted(problem, aim, -means)
         memory["x"], t = _towards(problem, loss, x, aim, z, u)
         _raise_or_lower(memory["floor"], t)
         if problem.gamma == 0.0:
@@ -127,12 +130,18 @@ class Newton:
         state.passes += 2.0 + cost / problem.q
         return state
 
-    def _matrix(self, problem: Problem, state: State) -> Any:
-        """The rows in double precision."""
+    def _matrix(self, problem: Problem, state: State) -> tuple[Any, Array]:
+        """The rows in double precision, beside an intercept less the mean row, where they are dense; the mean row."""
         if "A" not in state.scratch:
-            made = problem.coupling.rows.matrix()
-            state.scratch["A"] = made.astype(np.float64) if made.dtype != np.float64 else made
-        return state.scratch["A"]
+            A, c = problem.coupling.rows.matrix(), problem.c
+            A = A.astype(np.float64) if A.dtype != np.float64 else A
+            means = np.zeros(A.shape[1])
+            if problem.intercept and not sparse(A):
+                means = c @ A / problem.n
+                A = A - means
+            state.scratch["A"] = A, means
+        made: tuple[Any, Array] = state.scratch["A"]
+        return made
 
     def _recentre(self, problem: Problem, memory: dict[str, Array], loss: Loss, moved: float) -> None:
         """y_k <- y once a step moves x little, of what the first one for this y_k moved it."""
@@ -208,6 +217,18 @@ def predictions(problem: Problem, x: Array) -> Array:
 def sums(problem: Problem, y: Array) -> Array:
     """The force on the intercepts: the sum of every output's y, over n."""
     return y.reshape(-1, problem.q).sum(axis=0) / problem.n if problem.intercept else np.zeros(0)
+
+
+def shifted(problem: Problem, x: Array, means: Array) -> Array:
+    """x with the intercepts that it has beside rows less `means`: A x + x0 = (A - 1 m') x + (x0 + m'x)."""
+    q, d = problem.q, problem.d
+    return np.concatenate([x[:d], x[d:] + means @ x[:d].reshape(-1, q)]) if problem.intercept else x
+
+
+def turned(problem: Problem, u: Array, means: Array) -> Array:
+    """The force u in those coordinates."""
+    d = problem.d
+    return np.concatenate([u[:d] - np.outer(means, u[d:]).reshape(-1), u[d:]]) if problem.intercept else u.copy()
 
 
 def sparse(A: Any) -> bool:

@@ -20,7 +20,7 @@ from saddlery.problem import ERM, Problem
 Array = NDArray[Any]
 
 
-class Classification(ClassifierMixin, Linear):  # type: ignore[misc]
+class Classification(ClassifierMixin, Linear):
     """A label for each row; one-vs-rest for several classes, unless an estimator says otherwise."""
 
     def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
@@ -119,5 +119,5 @@ class Classification(ClassifierMixin, Linear):  # type: ignore[misc]
     def densify(self: Self) -> Self:
         """Undo ``sparsify``. Returns self."""
         check_is_fitted(self)
-        self.coef_ = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+        self.coef_ = self.coef_.toarray() if hasattr(self.coef_, "toarray") else self.coef_
         return self

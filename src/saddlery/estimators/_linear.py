@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -57,7 +56,7 @@ def penalty_of(l1: float, l2: float, positive: bool = False) -> Any:
     return L1L2(float(l1), float(l2)) if l2 > 0.0 else L1(float(l1))
 
 
-class Linear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class Linear(CallbackSupportMixin, BaseEstimator):
     """A model whose predictions are X coef_ + intercept_."""
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012 - read by scikit-learn's checks
@@ -240,7 +239,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=SPARSE, reset=False)
         scores = X @ self.coef_.T + self.intercept_
-        return np.asarray(scores.toarray() if sp.issparse(scores) else scores)
+        return np.asarray(scores.toarray() if hasattr(scores, "toarray") else scores)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -257,4 +256,4 @@ def weights_of(sample_weight: Any, X: Any) -> Array:
 
 
 def _dense(coef: Any) -> Any:
-    return coef.toarray() if sp.issparse(coef) else coef
+    return coef.toarray() if hasattr(coef, "toarray") else coef

@@ -18,7 +18,7 @@ from saddlery.problem import ERM, Problem
 Array = NDArray[Any]
 
 
-class Regression(RegressorMixin, Linear):  # type: ignore[misc]
+class Regression(RegressorMixin, Linear):
     """One target."""
 
     def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
@@ -76,7 +76,7 @@ class Regression(RegressorMixin, Linear):  # type: ignore[misc]
         return self._decision(X)
 
 
-class MultiRegression(MultiOutputMixin, Regression):  # type: ignore[misc]
+class MultiRegression(MultiOutputMixin, Regression):
     """One target or several, each a problem of its own."""
 
     def _unpack(self, points: Sequence[Array], dtype: Any) -> dict[str, Any]:

@@ -140,8 +140,8 @@ def _out(value: Any, arrays: list[np.ndarray], name: str) -> Any:
         return ["scalar", len(arrays) - 1]
     if isinstance(value, np.ndarray):
         return _array_out(value, arrays, name)
-    if sp.issparse(value):
-        made = sp.csr_array(value)
+    if hasattr(value, "tocsr"):
+        made = value.tocsr()
         return ["csr", list(made.shape), *[_out(part, arrays, name) for part in (made.data, made.indices, made.indptr)]]
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return ["list" if isinstance(value, list) else "tuple", [_out(each, arrays, name) for each in value]]
@@ -154,7 +154,7 @@ def _out(value: Any, arrays: list[np.ndarray], name: str) -> Any:
         return ["history", _out(np.array(value.rows, dtype=np.float64).reshape(len(value.rows), -1), arrays, name)]
     if is_dataclass(value) and type(value) in METHODS.values():
         chosen = {each.name: _out(getattr(value, each.name), arrays, name) for each in fields(value)}
-        return ["method", type(value).name, chosen]  # type: ignore[attr-defined]
+        return ["method", value.name, chosen]
     raise TypeError(f"{name} cannot be saved: {value!r} is neither a number, a text, nor an array of these")
 
 

@@ -213,4 +213,4 @@ class LogisticRegression(Classification):
         if scores.ndim == 1:
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)))
