@@ -129,6 +129,13 @@ def _skip(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) 
 
 
 def setup(app: Any) -> None:
-    """Before numpydoc, which comes at 500."""
+    """Before numpydoc, which comes at 500.
+
+    Of an attribute that is a property numpydoc would show the property's own docstring, which has not been here.
+    """
+    from numpydoc.docscrape_sphinx import SphinxDocString
+
+    shown = SphinxDocString._process_param
+    SphinxDocString._process_param = lambda self, name, said, _: shown(self, name, said, False)
     app.connect("autodoc-process-docstring", _process, priority=400)
     app.connect("autodoc-skip-member", _skip)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import runpy
 from pathlib import Path
@@ -195,3 +196,23 @@ def test_the_picture_of_the_readme_is_small():
     picture = DOCS / "_static" / "certificate.png"
     assert "docs/_static/certificate.png" in text(ROOT / "README.md")
     assert 10_000 < picture.stat().st_size < 150_000
+
+
+def test_every_parameter_of_every_estimator_is_on_the_page_about_scikit_learn():
+    from sklearn.utils import all_estimators
+
+    from saddlery.estimators import MODELS
+
+    theirs, page = dict(all_estimators()), text(DOCS / "sklearn.md")
+    for model, ours in MODELS.items():
+        assert f"`{model}`" in page or f"`sd.{model}`" in page, model
+        for parameter in {*inspect.signature(ours).parameters, *inspect.signature(theirs[model]).parameters}:
+            assert f"`{parameter}`" in page, f"{model}({parameter}=...)"
+
+
+def test_every_loss_and_penalty_is_in_the_table_of_terms():
+    from saddlery.terms import LOSSES, PENALTIES
+
+    page = text(DOCS / "rooms" / "terms.md")
+    for term in [*LOSSES, *PENALTIES]:
+        assert f"| `{term}(" in page, term
