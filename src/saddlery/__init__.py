@@ -35,6 +35,20 @@ _HOME = {
     "write_svmlight": "data.svmlight",
     "load_dataset": "data.fetch",
     "datasets": "data.fetch",
+    "ElasticNet": "estimators",
+    "ElasticNetCV": "estimators",
+    "HuberRegressor": "estimators",
+    "Lasso": "estimators",
+    "LassoCV": "estimators",
+    "LinearSVC": "estimators",
+    "LinearSVR": "estimators",
+    "LogisticRegression": "estimators",
+    "LogisticRegressionCV": "estimators",
+    "Ridge": "estimators",
+    "RidgeCV": "estimators",
+    "RidgeClassifier": "estimators",
+    "load": "estimators",
+    "regularization_path": "estimators",
     "synthetic": "data",
 }
 _TERMS = (
@@ -69,6 +83,20 @@ if TYPE_CHECKING:
     from saddlery.data.fetch import load_dataset as load_dataset
     from saddlery.data.svmlight import read_svmlight as read_svmlight
     from saddlery.data.svmlight import write_svmlight as write_svmlight
+    from saddlery.estimators import ElasticNet as ElasticNet
+    from saddlery.estimators import ElasticNetCV as ElasticNetCV
+    from saddlery.estimators import HuberRegressor as HuberRegressor
+    from saddlery.estimators import Lasso as Lasso
+    from saddlery.estimators import LassoCV as LassoCV
+    from saddlery.estimators import LinearSVC as LinearSVC
+    from saddlery.estimators import LinearSVR as LinearSVR
+    from saddlery.estimators import LogisticRegression as LogisticRegression
+    from saddlery.estimators import LogisticRegressionCV as LogisticRegressionCV
+    from saddlery.estimators import Ridge as Ridge
+    from saddlery.estimators import RidgeClassifier as RidgeClassifier
+    from saddlery.estimators import RidgeCV as RidgeCV
+    from saddlery.estimators import load as load
+    from saddlery.estimators import regularization_path as regularization_path
     from saddlery.loop import solve as solve
     from saddlery.problem import ERM as ERM
     from saddlery.problem import Problem as Problem

@@ -237,6 +237,16 @@ class Problem:
 
         return certify(self, x, y).certificate
 
+    def with_penalty(self, penalty: Any) -> Problem:
+        """The same data and loss with another penalty: what is known of the data (columns, norms) is shared."""
+        g = term("penalty", penalty)
+        fits(g, self.d)
+        other = Problem(self.coupling, self.f, g, self.b, self.c, self.intercept, self.radius)
+        for name in ("_norm", "squares", "live", "drawn"):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the data, the terms and the options: two problems with one fingerprint are the same."""

@@ -40,15 +40,11 @@ class Classification(ClassifierMixin, Linear):
         codes[codes == self.classes_.size] = 0
         if not np.array_equal(self.classes_[codes], y):
             raise ValueError(f"y holds labels that the model was not fitted with; its classes are {self.classes_}")
-        return Data(X, codes.reshape(-1, 1), weights * self._class_weights(y)[codes])
+        return Data(X, codes.reshape(-1, 1), weights * self._class_weights(y)[codes], self.classes_)
 
     def _class_weights(self, y: Array) -> Array:
         """A factor for each class."""
         return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y), dtype=np.float64)
-
-    def _terms(self, total: float, target: int) -> tuple[Any, Any]:
-        """Loss and penalty; `total`: the sum of the weights."""
-        raise TypeError(f"{type(self).__name__} does not say which terms it is made of")
 
     def _problems(self, data: Data) -> list[Problem]:
         rows, total, codes = Rows.of(data.X), float(data.weights.sum()), data.targets[:, 0]

@@ -45,6 +45,11 @@ class Data(NamedTuple):
     X: Any
     targets: Array
     weights: Array
+    classes: Array | None = None
+
+    def rows(self, some: Array) -> Data:
+        """Some of the rows."""
+        return self._replace(X=self.X[some], targets=self.targets[some], weights=self.weights[some])
 
 
 def penalty_of(l1: float, l2: float, positive: bool = False) -> Any:
@@ -73,11 +78,33 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
+    coef_: Any
+    intercept_: Any
+    dual_coef_: Any
+    n_iter_: Any
+    history_: Any
+    certificate_: Certificate
+    converged_: bool
+    notes_: list[str]
+    classes_: Array
+    n_features_in_: int
+
     # ---- what an estimator says
 
     def _problems(self, data: Data) -> list[Problem]:
         """The problems, one for each target."""
         raise TypeError(f"{type(self).__name__} does not say which problems it solves")
+
+    def _again(self, problems: list[Problem], data: Data) -> list[Problem]:
+        """The problems that other parameters make of the same data; `problems`: those of before, if there are any."""
+        if not problems:
+            return self._problems(data)
+        total = float(data.weights.sum())
+        return [problem.with_penalty(self._terms(total, k)[1]) for k, problem in enumerate(problems)]
+
+    def _terms(self, total: float, target: int) -> tuple[Any, Any]:
+        """Loss and penalty of a target; `total`: the sum of the weights."""
+        raise TypeError(f"{type(self).__name__} does not say which terms it is made of")
 
     def _unpack(self, points: Sequence[Array], dtype: Any) -> dict[str, Any]:
         """coef_ and intercept_ of the points that solve the problems."""
@@ -100,6 +127,12 @@ class Linear(CallbackSupportMixin, BaseEstimator):
     def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
         """The data, checked; attributes about them are set only if `reset`."""
         raise TypeError(f"{type(self).__name__} does not say which data it takes")
+
+    def _adopt(self, data: Data) -> None:
+        """Take over what `_data` learned of data that another estimator has checked."""
+        self.n_features_in_ = data.X.shape[1]
+        if data.classes is not None:
+            self.classes_ = data.classes
 
     # ---- what all do
 
@@ -142,7 +175,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
             heard = ears.of(lambda row: self._unpack([row.x], data.X.dtype)) if len(problems) == 1 else None
             reached = self._solve(problems, starts, self._how(heard))
         self._keep(data, problems, reached)
-        complain(type(self).__name__, problems, reached, self._how())
+        complain(type(self).__name__, list(zip(problems, reached, strict=True)), self._how())
         return self
 
     def _solve(self, problems: Sequence[Problem], starts: Sequence[Any], how: How) -> list[Reached]:

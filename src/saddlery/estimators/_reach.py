@@ -212,13 +212,13 @@ def together(certificates: Sequence[Certificate], scales: Sequence[float]) -> Ce
 # ---- not converged -------------------------------------------------------------------------------------------------
 
 
-def complain(name: str, problems: Sequence[Problem], reached: Sequence[Reached], how: How) -> None:
+def complain(name: str, runs: Sequence[tuple[Problem, Reached]], how: How) -> None:
     """One warning for all that did not converge: what was reached, what was asked, what it took, what to do."""
-    worst = [(p, r) for p, r in zip(problems, reached, strict=True) if not r.converged]
+    worst = [(problem, run) for problem, run in runs if not run.converged]
     if not worst:
         return
     problem, run = max(worst, key=lambda pair: pair[1].certificate.relative_gap)
-    of = f" ({len(worst)} of {len(reached)} problems; the worst)" if len(reached) > 1 else ""
+    of = f" ({len(worst)} of {len(runs)} problems; the worst)" if len(runs) > 1 else ""
     gap = run.certificate.relative_gap
     said = f"relative gap {gap:.1e}" if math.isfinite(gap) else f"{_local(run)}no bound of the gap is known"
     needed = epochs_to(run.history, gap, how.tol)

@@ -28,10 +28,6 @@ class Regression(RegressorMixin, Linear):
             self._shape_of_y = y.shape[1:]
         return Data(X, np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1), weights_of(sample_weight, X))
 
-    def _terms(self, total: float, target: int) -> tuple[Any, Any]:
-        """Loss and penalty; `total`: the sum of the weights."""
-        raise TypeError(f"{type(self).__name__} does not say which terms it is made of")
-
     def _problems(self, data: Data) -> list[Problem]:
         rows, total = Rows.of(data.X), float(data.weights.sum())
         made: list[Problem] = []

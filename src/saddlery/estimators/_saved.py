@@ -15,7 +15,7 @@ import io
 import json
 import os
 import zipfile
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +152,7 @@ def _out(value: Any, arrays: list[np.ndarray], name: str) -> Any:
         return ["certificate", {key: _out(each, arrays, name) for key, each in asdict(value).items()}]
     if isinstance(value, History):
         return ["history", _out(np.array(value.rows, dtype=np.float64).reshape(len(value.rows), -1), arrays, name)]
-    if is_dataclass(value) and type(value) in METHODS.values():
+    if type(value) in METHODS.values():
         chosen = {each.name: _out(getattr(value, each.name), arrays, name) for each in fields(value)}
         return ["method", value.name, chosen]
     raise TypeError(f"{name} cannot be saved: {value!r} is neither a number, a text, nor an array of these")

@@ -39,7 +39,7 @@ from saddlery.terms.huber import Huber
 
 Array = NDArray[Any]
 
-LEAST = 10.0 * np.finfo(np.float64).eps  # of sigma, as in scikit-learn
+LEAST = 10.0 * float(np.finfo(np.float64).eps)  # of sigma, as in scikit-learn
 SOLVES = 60  # of problems with a given sigma, at most
 EXACT = 1e-4  # times (log q)^2: how exactly P_sigma is solved, so that the next q is right to a hundredth of this one
 LARGER = 4.0  # factor of sigma while there is no bracket, at most
@@ -111,6 +111,9 @@ class HuberRegressor(Regression):
         self.random_state = random_state
         self.max_time = max_time
 
+    scale_: float
+    outliers_: Array
+
     @property
     def _flat(self) -> bool:
         return True
@@ -125,6 +128,9 @@ class HuberRegressor(Regression):
         warm = self.warm_start and hasattr(self, "scale_")
         self._known = family, float(self.scale_) if warm else family.guess()
         return [family.at(self._known[1])]
+
+    def _again(self, problems: list[Problem], data: Data) -> list[Problem]:
+        return self._problems(data)
 
     def _solve(self, problems: Sequence[Problem], starts: Sequence[Any], how: How) -> list[Reached]:
         family, sigma = self._known
@@ -215,7 +221,8 @@ def search(family: Family, sigma: float, start: Any, how: How) -> tuple[Reached,
     """Solve for sigma: q = 1. Returns what was reached for w = sigma x, v = 2 y, and sigma."""
     best: tuple[Reached, float] | None = None
     rows: list[tuple[float, ...]] = []
-    low, high, tried = LEAST, math.inf, []
+    low, high = LEAST, math.inf
+    tried: list[tuple[float, float]] = []
     epochs, seconds, idle, notes, status = 0, 0.0, 0, [], Status.EPOCHS
     for _ in range(SOLVES):
         problem = family.at(sigma)

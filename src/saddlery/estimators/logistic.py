@@ -211,6 +211,6 @@ class LogisticRegression(Classification):
         if self._multinomial:
             return np.asarray(log_softmax(scores, axis=1))
         if scores.ndim == 1:
-            return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
+            return np.asarray(-np.logaddexp(0.0, np.column_stack([scores, -scores])))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
