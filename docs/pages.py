@@ -36,6 +36,23 @@ SECTIONS = {
     "data": ("Data", "Files, named sets, designs from a seed."),
 }
 
+# Page of docs/rooms: the rooms that it is about.
+ROOMS = {
+    "data": "data",
+    "terms": "terms",
+    "couplings": "couplings",
+    "problem": "problem inputs",
+    "certificate": "certificate repair nearby",
+    "sampling": "sampling",
+    "steps": "steps",
+    "kernels": "kernels _compile",
+    "algorithms": "algorithms",
+    "solve": "loop run start checkpoint",
+    "results": "result stopping watch kept",
+    "estimators": "estimators",
+    "report": "report",
+}
+
 FAMILIES = {
     "DualAscent": "Dual ascent, one row at a time",
     "PrimalDual": "Primal-dual steps, one row or batch at a time",
@@ -48,7 +65,7 @@ FAMILIES = {
 def write(folder: Path) -> None:
     """Write all pages, those that did not change left alone."""
     made = {"api.rst": api(), "methods.rst": methods()}
-    made |= {f"rooms/{room}.md": modules(room) for room in rooms()}
+    made |= {f"rooms/{page}.md": modules(names.split()) for page, names in ROOMS.items()}
     for name, text in made.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -201,10 +218,11 @@ def rooms() -> list[str]:
     )
 
 
-def modules(room: str) -> str:
-    """The modules of a room, each with the sentence that it opens with, as a table in Markdown."""
-    folder = PACKAGE / room
-    paths = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+def modules(names: list[str]) -> str:
+    """The modules of rooms, each with the sentence that it opens with, as a table in Markdown."""
+    paths: list[Path] = []
+    for folder in (PACKAGE / room for room in names):
+        paths += sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
     lines = ["| module | opens with |", "|---|---|"]
     for path in paths:
         text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
