@@ -237,11 +237,17 @@ class Problem:
 
         return certify(self, x, y).certificate
 
+    @cached_property
+    def made(self) -> dict[str, Any]:
+        """What methods have made of data and loss, whatever the penalty is: shared with `with_penalty`."""
+        return {}
+
     def with_penalty(self, penalty: Any) -> Problem:
         """The same data and loss with another penalty: what is known of the data (columns, norms) is shared."""
         g = term("penalty", penalty)
         fits(g, self.d)
         other = Problem(self.coupling, self.f, g, self.b, self.c, self.intercept, self.radius)
+        other.__dict__["made"] = self.made
         for name in ("_norm", "squares", "live", "drawn"):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]

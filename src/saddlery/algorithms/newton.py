@@ -113,13 +113,14 @@ class Newton:
         z = predictions(problem, x)
         y = loss.slope(z)
         u = np.concatenate([problem.coupling.force(y), sums(problem, y)])
-        (A, means), B = self._matrix(problem, state), loss.curvature(z, float(memory["floor"][0]))
+        A, means = matrix(problem)
         at, r = shifted(problem, x, means), turned(problem, u, means)
         if _verbs.affine(problem.g):
             r[:d] += problem.lam * x[:d]
-            aim, cost = at - linear(problem, A, B, r), size(problem)
+            aim, cost = at - linear(problem, A, loss.curvature(z), r), size(problem)
         else:
-            aim, cost = minimise(problem.g, problem.lam, hessian(problem, A, B), r, at, x.size - d), d
+            H = self._hessian(problem, A, loss, z)
+            aim, cost = minimise(problem.g, problem.lam, H, r, at, x.size - d), d
             aim[:d] = problem.space.prox(aim[:d], 0.0)  # rounding can lead out of the domain
         aim = shifted(problem, aim, -means)
         memory["x"], t = _towards(problem, loss, x, aim, z, u)
@@ -130,17 +131,13 @@ class Newton:
         state.passes += 2.0 + cost / problem.q
         return state
 
-    def _matrix(self, problem: Problem, state: State) -> tuple[Any, Array]:
-        """The rows in double precision, beside an intercept less the mean row, where they are dense; the mean row."""
-        if "A" not in state.scratch:
-            A, c = problem.coupling.rows.matrix(), problem.c
-            A = A.astype(np.float64) if A.dtype != np.float64 else A
-            means = np.zeros(A.shape[1])
-            if problem.intercept and not sparse(A):
-                means = c @ A / problem.n
-                A = A - means
-            state.scratch["A"] = A, means
-        made: tuple[Any, Array] = state.scratch["A"]
+    def _hessian(self, problem: Problem, A: Any, loss: Loss, z: Array) -> Array:
+        """H, which for a quadratic f is made once."""
+        if not quadratic(problem):
+            return hessian(problem, A, loss.curvature(z))
+        if "hessian" not in problem.made:
+            problem.made["hessian"] = hessian(problem, A, loss.curvature(z))
+        made: Array = problem.made["hessian"]
         return made
 
     def _recentre(self, problem: Problem, memory: dict[str, Array], loss: Loss, moved: float) -> None:
@@ -184,12 +181,14 @@ class Loss:
         live = self.problem.c > 0.0
         return losses - gap - float(((y - centre)[live] ** 2 / self.problem.c[live]).sum()) / (2.0 * sigma * live.size)
 
-    def curvature(self, z: Array, floor: float) -> Array:
+    def curvature(self, z: Array) -> Array:
         """c_i f''(z_i) as numbers, or as matrices of q x q, by central differences of the slope.
 
-        At least `floor` times the most that it can be.
+        At least the floor times the most that it can be.
         """
         q = self.problem.q
+        if q == 1 and quadratic(self.problem):
+            return self.problem.c / self.problem.gamma
         Z = z.reshape(-1, q)
         step = 6e-6 * (1.0 + np.abs(Z).max(axis=1))
         made = np.empty((Z.shape[0], q, q))
@@ -198,14 +197,30 @@ class Loss:
             e[:, k] = step
             rise = self.slope((Z + e).reshape(-1)) - self.slope((Z - e).reshape(-1))
             made[:, :, k] = rise.reshape(-1, q) / (2.0 * step)[:, None]
-        least = (
-            floor
-            * self.problem.c
-            * (1.0 / self.problem.gamma if self.problem.gamma > 0.0 else float(self.memory["sigma"][0]))
-        )
+        most = 1.0 / self.problem.gamma if self.problem.gamma > 0.0 else float(self.memory["sigma"][0])
+        least = float(self.memory["floor"][0]) * most * self.problem.c
         if q == 1:
             return np.asarray(np.maximum(made[:, 0, 0], least))
         return np.asarray((made + made.transpose(0, 2, 1)) / 2.0 + least[:, None, None] * np.eye(q))
+
+
+def quadratic(problem: Problem) -> bool:
+    """Is f'' the same everywhere? Then f is as smooth as it is convex."""
+    return problem.gamma * _verbs.modulus(problem.f) == 1.0
+
+
+def matrix(problem: Problem) -> tuple[Any, Array]:
+    """The rows in double precision, beside an intercept less their mean, where they are dense; and that mean row."""
+    if "rows" not in problem.made:
+        A, c = problem.coupling.rows.matrix(), problem.c
+        A = A.astype(np.float64) if A.dtype != np.float64 else A
+        means = np.zeros(A.shape[1])
+        if problem.intercept and not sparse(A):
+            means = c @ A / problem.n
+            A = A - means
+        problem.made["rows"] = A, means
+    made: tuple[Any, Array] = problem.made["rows"]
+    return made
 
 
 def predictions(problem: Problem, x: Array) -> Array:

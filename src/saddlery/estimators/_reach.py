@@ -54,6 +54,7 @@ class How:
     seed: int | None = 0
     progress: bool = False
     exactly: bool = False  # go on to rounding also from a start that meets tol
+    finish: bool = True  # go on to rounding at all
     callback: Callable[[Row], Any] | None = None
 
     def less(self, epochs: int, seconds: float) -> How:
@@ -108,7 +109,7 @@ def _newton(problem: Problem, how: How, start: Any) -> Reached:
     """To tol, and, unless it was met at once, to rounding."""
     first = _solve(problem, "newton", how, start, every=1)
     reached = _of(problem, first)
-    if not first.status.ok or (first.epochs == 0 and not how.exactly):
+    if not (first.status.ok and how.finish) or (first.epochs == 0 and not how.exactly):
         return reached
     left = replace(how.less(0, first.seconds), max_iter=FINISH, tol=0.0)
     left = replace(left, callback=Enough(how.callback))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -132,11 +132,14 @@ def _checked(values: Any) -> Array:
 
 
 def along(
-    model: Linear, data: Data, settings: Sequence[dict[str, Any]]
+    model: Linear, data: Data, settings: Sequence[dict[str, Any]], finish: bool = True
 ) -> Iterator[tuple[list[Problem], list[Reached]]]:
-    """Fit a model for each of the settings, each from the last; after each its attributes are those of that fit."""
+    """Fit a model for each of the settings, each from the last; after each its attributes are those of that fit.
+
+    `finish`: small problems to rounding, not only to tol.
+    """
     problems: list[Problem] = []
-    how = model._how()
+    how = replace(model._how(), finish=finish)
     began = time.perf_counter()
     for number, each in enumerate(settings):
         model.set_params(**each, warm_start=True)
