@@ -51,6 +51,7 @@ ROOMS = {
     "results": "result stopping watch kept",
     "estimators": "estimators",
     "report": "report",
+    "command-line": "cli",
 }
 
 FAMILIES = {
