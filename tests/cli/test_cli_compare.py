@@ -85,6 +85,25 @@ def read(path):
     return table[:, :-1], np.where(table[:, -1] == 1, 1.0, -1.0)
 
 
+@pytest.mark.parametrize("ending", ["csv", "svm"])
+def test_columns_of_one_size(ending, call, cancer, tmp_path):
+    """A column that is a thousand times larger makes no difference with --scale, and one of zeros does no harm."""
+    import numpy as np
+
+    X, b = read(cancer)
+    found = []
+    for times in (1.0, 1000.0):
+        wide = np.column_stack([X * [times, 1, 1, 1], np.zeros(len(b))])
+        path = tmp_path / f"wide.{ending}"
+        if ending == "svm":
+            sd.write_svmlight(path, np.hstack([wide, np.eye(len(b))[:, :1]]), b)
+        else:
+            np.savetxt(path, np.column_stack([wide, b]), delimiter=",")
+        made = call("compare", path, "--scale", "--no-rivals", "--methods", "newton", "--json", "--tol", 1e-9)
+        found.append(json.loads(made.out)["lowest"])
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
 def test_several_classes_by_softmax(call, iris):
     made = call("compare", iris, "--loss", "softmax", "--methods", "auto", "--lam", 0.1, "--intercept", "--json")
     about = json.loads(made.out)

@@ -151,6 +151,25 @@ def test_ctrl_c_keeps_what_had_ended(monkeypatch):
     assert made.interrupted and [course.name for course in made.courses] == ["sdca"]
 
 
+@pytest.mark.parametrize("run", range(4))
+def test_ctrl_c_in_any_run_of_ours_ends_it_with_the_best_of_what_was_run(run, monkeypatch):
+    """A run that was cut short is not taken for a fast one."""
+    solve, count = bench.solve, iter(range(100))
+
+    def cut(problem, method, **more):
+        result = solve(problem, method, **more)
+        warm = more.get("max_epochs") == 1
+        if not warm and next(count) == run:
+            result.status, result.seconds = sd.Status.INTERRUPTED, 1e-9
+        return result
+
+    monkeypatch.setattr(bench, "solve", cut)
+    made = compare(PROBLEM, ["sdca", "saga"], tol=1e-7)
+    assert made.interrupted and [course.name for course in made.courses] == ["sdca"]
+    assert made.courses[0].reached == (run > 0)
+    assert (made.courses[0].seconds > 1e-9) == (run > 0)
+
+
 def test_problems_without_a_bound_have_courses_without_a_gap():
     wide = sd.ERM(X[:4], B[:4] * np.array([1, -1, 1, -1]), sd.Logistic(), sd.Zero())
     made = compare(wide, ["ada-spdc"], max_time=0.05)

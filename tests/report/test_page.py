@@ -279,6 +279,7 @@ def test_it_can_be_seen_light_and_dark(text, tmp_path):
         (duration(5.0), "5\u202fs"),
         (duration(200.0), "3\u202fmin 20\u202fs"),
         (duration(None), "–"),
+        (duration(0.0), "0"),
         (count(12345), "12,345"),
         (count(2.5), "2.5"),
         (count(np.nan), "–"),

@@ -27,7 +27,6 @@ app = typer.Typer(
     name="saddlery",
     help=ABOUT,
     epilog=MEANING,
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -60,11 +59,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
     try:
-        ended = app(args=words, prog_name="saddlery", standalone_mode=False)
+        ended = app(args=words or ["--help"], prog_name="saddlery", standalone_mode=False)
         sys.stdout.flush()
         if ended == End.INTERRUPTED and not isinstance(ended, End):  # what newer parsers make of Ctrl-C
             return end_of(KeyboardInterrupt())
-        return int(ended or 0)
+        return int(ended or 0) if words else End.BAD_INPUT
     except BrokenPipeError:
         return _closed()
     except SystemExit as ended:  # what the parser makes of a closed pipe
@@ -77,9 +76,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if hasattr(error, "format_message"):  # of the parser of options
             context = getattr(error, "ctx", None)
             command = context.command_path if context is not None else "saddlery"
-            if not words or type(error).__name__ == "NoArgsIsHelpError":
-                print(error.format_message())
-                return End.BAD_INPUT
             say(f"{error.format_message().rstrip('.')}; see `{command} --help`")
             return End.BAD_INPUT
         return end_of(error)

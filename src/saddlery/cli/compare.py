@@ -39,6 +39,7 @@ def compare(
         bool, typer.Option(help="Ask solvers of scikit-learn, skglm, celer and lightning, where installed.")
     ] = True,
     intercept: Annotated[bool, typer.Option(help="With an intercept that is not penalised.")] = False,
+    scale: Annotated[bool, typer.Option("--scale", help="Divide every column by its root mean square.")] = False,
     tol: Tol = 1e-6,
     max_time: Annotated[float, typer.Option(help="Seconds for each solver.")] = 10.0,
     seed: Seed = 0,
@@ -57,7 +58,7 @@ def compare(
     Example:
       saddlery compare mushrooms --loss logistic --lam 1e-4 --methods auto,sdca,saga -o mushrooms.html
     """
-    from saddlery.cli.problems import problem
+    from saddlery.cli.problems import problem, scaled
     from saddlery.cli.sources import read
     from saddlery.report import compare as measure
     from saddlery.report import page
@@ -67,6 +68,7 @@ def compare(
     if path is not None:
         place(path)
     found = read(data, target=target, drop=drop, form=form)
+    found = scaled(found) if scale else found
     posed = problem(found, loss, penalty, lam, l1_ratio, intercept)
     asked = methods if methods in (None, "all") else [name.strip() for name in str(methods).split(",") if name.strip()]
     tick = Ticker()

@@ -8,6 +8,8 @@ import traceback
 from pathlib import Path
 from typing import NoReturn
 
+PACKAGE = Path(__file__).parents[1]
+
 
 class End(enum.IntEnum):
     """Exit codes."""
@@ -79,4 +81,4 @@ def _ours(error: BaseException) -> bool:
     frames = traceback.extract_tb(error.__traceback__)
     place = Path(frames[-1].filename) if frames else Path()
     checks = ("_param_validation.py", "validation.py", "_base.py", "multiclass.py")
-    return "saddlery" in place.parts or ("sklearn" in place.parts and place.name in checks)
+    return place.is_relative_to(PACKAGE) or ("sklearn" in place.parts and place.name in checks)

@@ -151,7 +151,9 @@ def described(estimator: Any, name: str, data: Data, y: Any, seconds: float) -> 
     import numpy as np
 
     features = estimator.__dict__.pop("feature_names_in_", None)  # X is no data frame: scikit-learn would warn
-    score = float(estimator.score(data.X, y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of one row there is no R²: it is NaN
+        score = float(estimator.score(data.X, y))
     if features is not None:
         estimator.feature_names_in_ = features
     made = estimator.certificate_

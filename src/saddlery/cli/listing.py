@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,8 +47,9 @@ def methods(
     elif name is not None:
         show(_all_about(found[0]))
     else:
-        show(table(("method", "cost", "needs"), [(m.name, m.cost, m.needs) for m in found], words=(0, 1, 2)))
-        show("\nauto chooses among them. `saddlery methods NAME` says what is proved, and which parameters there are.")
+        rows = [(m.name, re.split("[,;]", m.cost)[0], m.paper) for m in found]
+        show(table(("method", "cost", "paper"), rows, words=(0, 1, 2)))
+        show("\nauto chooses among them. `saddlery methods NAME` says what one needs, what is proved, its parameters.")
 
 
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,16 @@ def problem(data: Data, loss: str, penalty: str, lam: float | None, l1_ratio: fl
     return ERM(data.X, b, f, g, intercept=intercept)
 
 
+def scaled(data: Data) -> Data:
+    """Columns of root mean square 1 (those that are 0 stay so), sparse where they were."""
+    X = data.X
+    sparse = hasattr(X, "indptr")
+    squares = np.asarray((X.multiply(X) if sparse else X * X).sum(axis=0), dtype=np.float64).reshape(-1)
+    size = np.sqrt(squares / X.shape[0])
+    factor = 1.0 / np.where(size > 0.0, size, 1.0)
+    return data._replace(X=X.multiply(factor[None, :]).tocsr() if sparse else X * factor)
+
+
 def names(terms: dict[str, type]) -> dict[str, type]:
     """Terms by the names of the command line."""
     return {_kebab(name): term for name, term in terms.items()}

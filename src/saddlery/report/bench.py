@@ -59,6 +59,7 @@ class Bench:
     lowest: float = math.inf
     highest: float = -math.inf
     y: Array | None = None
+    interrupted: bool = False  # Ctrl-C: a run of ours ends with what it has, and then the comparison does
 
     def run(self, name: str, algorithm: str | Algorithm) -> None:
         """One of ours."""
@@ -67,7 +68,7 @@ class Bench:
         result = self._fastest(lambda: self._solve(algorithm, every="auto", max_epochs=10**9))
         rows = len(result.history.rows)
         detailed = result
-        if rows < FEW and result.epochs >= rows and result.status is not Status.INTERRUPTED:
+        if rows < FEW and result.epochs >= rows and not self.interrupted:
             detailed = self._solve(algorithm, every=1, max_epochs=result.epochs)
         self._note(result.certificate)
         if result.certificate.dual >= self.highest:
@@ -90,7 +91,7 @@ class Bench:
                 tuple(result.notes),
             )
         )
-        if result.status is Status.INTERRUPTED:
+        if self.interrupted:
             raise KeyboardInterrupt
 
     def _warm(self, algorithm: str | Algorithm) -> None:
@@ -112,11 +113,11 @@ class Bench:
         if made.seconds < SHORT:
             for _ in range(TIMES - 1):
                 again = run()
-                made = again if again.seconds < made.seconds else made
+                made = again if again.seconds < made.seconds and not self.interrupted else made
         return made
 
     def _solve(self, algorithm: str | Algorithm, every: int | str, max_epochs: int) -> Result:
-        return solve(
+        result = solve(
             afresh(self.problem),
             algorithm,
             tol=self.tol,
@@ -125,6 +126,8 @@ class Bench:
             seed=self.seed,
             every=every,
         )
+        self.interrupted = self.interrupted or result.status is Status.INTERRUPTED
+        return result
 
     def _curve(self, result: Result, column: str) -> Points:
         """The best relative gap so far. The last row has the certificate of what is returned."""

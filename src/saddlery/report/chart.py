@@ -62,6 +62,7 @@ def _chart(size: Size, series: list[Series], tol: float, axis_name: str, label: 
         f'<text class="axis" x="{size.width - size.right}" y="{size.height - 6}" text-anchor="end">{escape(axis_name)}'
         f"{f', {scale}' if scale else ''}</text>",
         *(_line(each, x, y, label) for each in reversed(shown)),
+        _called(size, y, tol),
     ]
     return (
         f'<svg class="chart {size.name}" viewBox="0 0 {size.width} {size.height}" role="img" '
@@ -97,8 +98,14 @@ def _tolerance(size: Size, y: Axis, tol: float) -> str:
     return (
         f'<rect class="good" x="{size.left}" y="{at:.1f}" width="{right - size.left}" height="{low - at:.1f}"/>'
         f'<line class="tol" x1="{size.left}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>'
-        f'<text class="tol" x="{size.left + 6}" y="{at + 16:.1f}">tol {tolerance(tol)}</text>'
     )
+
+
+def _called(size: Size, y: Axis, tol: float) -> str:
+    """The name of that line, above all others."""
+    if tol <= 0.0:
+        return ""
+    return f'<text class="tol" x="{size.left + 6}" y="{y.place(tol) + 16:.1f}">tol {tolerance(tol)}</text>'
 
 
 def _line(series: Series, x: Axis, y: Axis, label: Label) -> str:

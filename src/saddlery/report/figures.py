@@ -34,6 +34,8 @@ def duration(seconds: float | None) -> str:
     """12 ms, 1.24 s, 3 min 20 s."""
     if seconds is None or math.isnan(seconds):
         return "–"
+    if seconds == 0.0:
+        return "0"
     if seconds < 0.9995e-3:
         return f"{seconds * 1e6:.3g}\u202fµs"
     if seconds < 0.9995:

@@ -125,7 +125,7 @@ def _pictures(c: Comparison) -> str:
     return (
         '<section aria-labelledby="pictures"><h2 id="pictures">How the gap falls</h2>'
         '<p class="quiet">Solid lines are saddlery’s methods, dotted lines with hollow marks other libraries’. '
-        "Choose a name to hide or show its line.</p>"
+        '<span class="screen">Choose a name to hide or show its line.</span></p>'
         f'<div class="legend" role="group" aria-label="Solvers in the pictures">{legend}</div>'
         f'<div class="charts">{pictures}</div></section>'
     )
@@ -157,7 +157,7 @@ def _swatch(place: int, course: Course) -> str:
 def _results(c: Comparison) -> str:
     fastest = next((course.seconds_to_tol for course in c.courses if course.seconds_to_tol), None)
     rows = "".join(_row(place, course, fastest) for place, course in enumerate(c.courses))
-    names = ("solver", "to tol", "times the fastest", "relative gap", "epochs", "passes", "seconds")
+    names = ("solver", "to tol", "× fastest", "relative gap", "epochs", "passes", "seconds")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     return (
         '<section aria-labelledby="results"><h2 id="results">Results</h2>'
