@@ -24,7 +24,8 @@ HOUSE = {
     "problem": "data terms couplings inputs",
     "repair": "data terms problem",
     "nearby": "data terms problem",
-    "certificate": "data terms problem repair nearby",
+    "unpenalised": "data terms couplings problem",
+    "certificate": "data terms problem repair nearby unpenalised",
     "sampling": "data terms",
     "steps": "data terms",
     "kernels": "data terms._verbs terms._sums",  # never a concrete loss or penalty

@@ -13,7 +13,8 @@ No penalty: g* is finite only at 0, and the gap only where A'y = 0. Then what ca
 
 - P(x) - P* <= |grad P(x)|^2 / (2 mu), where P is mu-strongly convex with mu = delta lambda_min(A'CA) / n > 0, which is
   known where f is delta-strongly convex and A has full column rank and few columns: kind "strong";
-- (1/n) sum_i c_i FY + <x, u> + B |u|, where the user knows that |x*| <= B: kind "ball";
+- (1/n) sum_i c_i FY + <x, u> + B |u|, where the user knows that |x*| <= B, or where that can be proved (few columns,
+  near the solution: ``unpenalised.py``): kind "ball";
 - P(x) + (1/n) sum_i c_i f*(0), since y = 0 is feasible: kind "exact", where it is at most a thousandth of P(0), that
   is, where the rows can be fitted (nearly) exactly;
 
@@ -36,6 +37,7 @@ from saddlery.problem import Problem
 from saddlery.repair import balance, into_reach
 from saddlery.terms import _verbs
 from saddlery.terms._sums import feasible
+from saddlery.unpenalised import bound
 
 Array = NDArray[Any]
 
@@ -52,9 +54,9 @@ class Certificate:
     dual : primal - gap, a lower bound of the minimum. Minus infinity where there is no bound.
     gap : bound of P(x) - P*; infinite where there is none.
     relative_gap : gap / P(0), or, where P(0) is not finite and positive, gap / max(|primal|, |dual|).
-    kind : "exact" (a dual point), "strong" (a proven modulus of P), "ball" (the user's bound of the solution);
-        "localised" (no bound: `local_gap` is a figure of how far the point is from solving the problem), "none" (x is
-        no point of the problem).
+    kind : "exact" (a dual point), "strong" (a proven modulus of P), "ball" (a bound of the solution, the user's or
+        proved); "localised" (no bound: `local_gap` is a figure of how far the point is from solving the problem),
+        "none" (x is no point of the problem).
     local_gap : for kind "localised"; NaN elsewhere.
     """
 
@@ -122,7 +124,7 @@ def certify(problem: Problem, x: Any, y: Any) -> Certified:
     _convex(problem, losses + value, least, smallest)
     made = _certificate(problem, losses + value, loss_gap + penalty_gap)
     if math.isfinite(made.primal) and (not math.isfinite(made.gap) or _says_nothing(problem, made, dual)):
-        made, dual = _otherwise(problem, Point(flat, z, dual, u), made.primal, loss_gap)
+        made, dual = _otherwise(problem, Point(flat, x0, z, dual, u), made.primal, loss_gap)
     return Certified(made, problem.pack(flat, x0), dual.reshape(problem.y_shape))
 
 
@@ -153,13 +155,15 @@ def _certificate(problem: Problem, primal: float, gap: float, kind: str = "exact
 
 # ---- no penalty ----------------------------------------------------------------------------------------------------
 
+NEAR = 1e-2  # of P(0): a localised gap from which on a bound is looked for that costs more to find
 FITTED = 1e-3  # of P(0): a bound by y = 0 that is larger says nothing of use
 
 
 class Point(NamedTuple):
-    """x, its predictions z, the repaired y and its force u."""
+    """x and its intercepts, their predictions z, the repaired y and its force u."""
 
     x: Array
+    x0: Array
     z: Array
     y: Array
     u: Array
@@ -188,6 +192,10 @@ def _otherwise(problem: Problem, at: Point, primal: float, loss_gap: float) -> t
     if gap < math.inf:
         return _certificate(problem, primal, gap, kind), zero if kind == "exact" else at.y
     local = near_gap(problem, at.x, at.z, at.y, at.u, nearness(problem))
+    if _free(problem) and local <= NEAR * (problem.scale or 0.0):
+        proved = bound(problem, at.x, at.x0, at.z, at.y)
+        if proved is not None:
+            return _certificate(problem, primal, proved.gap, "ball"), proved.y
     return Certificate(primal, -math.inf, math.inf, math.inf, "localised", local), at.y
 
 

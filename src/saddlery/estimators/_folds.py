@@ -78,8 +78,8 @@ def routed(
         return (made.splitter.split if caller == "fit" else {}), scorer
     if params:
         raise ValueError(
-            f"[{', '.join(sorted(params))}] are passed but cannot be used: metadata routing is off. Turn it on with "
-            "sklearn.set_config(enable_metadata_routing=True)"
+            f"passing metadata ({', '.join(sorted(params))}) to {type(model).__name__}.{caller} is only supported if "
+            "enable_metadata_routing=True, which sklearn.set_config can set"
         )
     return {}, ({} if sample_weight is None else {"sample_weight": sample_weight})
 

@@ -10,12 +10,12 @@ but wrong numbers: `certify` recomputes what they are worth from the data.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import io
 import json
 import os
 import zipfile
 from dataclasses import asdict, fields
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,10 @@ def save(model: Any, path: str | Path) -> None:
         for name, value in vars(model).items()
         if name.endswith("_") and not name.startswith("_")
     }
-    from saddlery import __version__
-
     head = {
         "name": NAME,
         "format": FORMAT,
-        "saddlery": __version__,
+        "saddlery": metadata.version("saddlery"),
         "class": type(model).__name__,
         "parameters": parameters,
         "fitted": fitted,
@@ -76,7 +74,9 @@ def load(path: str | Path) -> Any:
         The file is no model of saddlery's, is damaged, or was changed since it was written.
     """
     head, parts = _read(Path(path))
-    made = importlib.import_module("saddlery.estimators").MODELS.get(head["class"])
+    from saddlery.estimators import MODELS
+
+    made = MODELS.get(head["class"])
     if made is None:
         raise ValueError(f"{path}: there is no model {head['class']!r}; it may be of a newer version of saddlery")
     try:

@@ -69,7 +69,7 @@ class ElasticNetCV(Regression):
     _parameter_constraints = {  # noqa: RUF012
         **Linear._parameter_constraints,
         "l1_ratio": [Interval(Real, 0, 1, closed="both"), "array-like"],
-        "eps": [Interval(Real, 0, 1, closed="neither")],
+        "eps": [Interval(Real, 0, None, closed="neither")],
         "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "precompute": ["boolean", StrOptions({"auto"}), "array-like"],
         "cv": ["cv_object"],
@@ -131,7 +131,7 @@ class ElasticNetCV(Regression):
             if not isinstance(alpha, (Real, np.number)):
                 raise TypeError(f"alphas[{place}] must be an instance of float, not {type(alpha).__name__}")
             if alpha < 0.0:
-                raise ValueError(f"alphas[{place}] == {alpha}, must be >= 0.0")
+                raise ValueError(f"alphas[{place}] == {alpha}, must be >= 0.0.")
         return strongest_first("alpha", np.asarray(self.alphas, dtype=np.float64))
 
     alpha_: float

@@ -19,6 +19,7 @@ from saddlery.result import Status
 
 Array = NDArray[Any]
 
+TINY = float(np.finfo(np.float64).resolution)
 FEWEST = 1e-3  # of l1 that the first penalty of a path is reckoned with, where l1_ratio is less
 
 
@@ -154,13 +155,15 @@ def along(
 
 def grid_of(model: Linear, data: Data, n_values: int, eps: float) -> Array:
     """Values from the one for which all coefficients are 0, to the penalty eps times it."""
-    if not (isinstance(n_values, (int, np.integer)) and n_values >= 1 and 0.0 < eps <= 1.0):
-        raise ValueError(f"n_values must be 1 or more and eps in (0, 1], found {n_values!r} and {eps!r}")
+    if not (isinstance(n_values, (int, np.integer)) and n_values >= 1 and 0.0 < eps < np.inf):
+        raise ValueError(f"n_values must be 1 or more and eps above 0, found {n_values!r} and {eps!r}")
     parameter = parameter_of(model)
     steep = steepest(model, data)
     model.set_params(**{parameter: 1.0})
     unit = unit_of(model, data)
-    most = steep / unit if steep > 0.0 else 1.0
+    most = steep / unit
+    if not most > TINY:  # every model is that of the intercept alone
+        return np.full(int(n_values), TINY if parameter == "alpha" else 1.0 / TINY)
     falling: Array = np.geomspace(most, eps * most, int(n_values))
     return falling if parameter == "alpha" else 1.0 / falling
 

@@ -31,6 +31,7 @@ LEAVES = ("adasdca+", "adaspdc-balanced", "adaspdc-sigma", "ada-spdc", "cd", "sd
 FEW = 25  # certificates below which a run is made again with one after every epoch, for the curve against passes
 GROWTH = 1.5  # of a rival's iterations, from fit to fit
 SHORT, TIMES = 0.1, 3  # seconds below which a run is made so many times, of which the fastest counts
+CANCELLED = 1e-12  # of the objective: what is left of a difference below it is rounding
 PATIENCE = 4.0  # times max_time: what all fits of one rival together may take
 
 
@@ -74,7 +75,7 @@ class Bench:
         if result.certificate.dual >= self.highest:
             self.y = result.y
         by_passes, by_seconds = self._curve(detailed, "passes"), self._curve(result, "seconds")
-        to_tol = next((seconds for seconds, gap in by_seconds if gap <= self.tol), None)
+        to_tol = float(result.history["seconds"][-1])  # a run ends where it reaches tol
         self.courses.append(
             Course(
                 name,
@@ -88,7 +89,7 @@ class Bench:
                 to_tol if result.status.ok else None,
                 by_passes,
                 by_seconds,
-                tuple(result.notes),
+                tuple(note.removeprefix(f"{name}: ") for note in result.notes),
             )
         )
         if self.interrupted:
@@ -130,13 +131,16 @@ class Bench:
         return result
 
     def _curve(self, result: Result, column: str) -> Points:
-        """The best relative gap so far. The last row has the certificate of what is returned."""
-        unit = self._unit(result.certificate)
-        gaps = np.fmin.accumulate(result.history["gap"])
+        """The best relative gap so far: of one certificate, or of the best x with the best y, as `solve` has it."""
+        unit, history = self._unit(result.certificate), result.history
+        gaps, lowest = np.fmin.accumulate(history["gap"]), np.fmin.accumulate(history["primal"])
+        pairs = lowest - np.fmax.accumulate(history["dual"])
+        exact = pairs > CANCELLED * np.abs(lowest)  # below, a difference says nothing
+        gaps = np.fmin(gaps, np.where(exact, pairs, np.inf))
         if gaps.size:
             gaps[-1] = min(gaps[-1], result.certificate.gap)
-        pairs = zip(result.history[column].tolist(), (gaps / unit).tolist(), strict=True)
-        return tuple((place, gap) for place, gap in pairs if math.isfinite(gap))
+        points = zip(history[column].tolist(), (gaps / unit).tolist(), strict=True)
+        return tuple((place, gap) for place, gap in points if math.isfinite(gap))
 
     def _unit(self, certificate: Certificate) -> float:
         """What gaps are divided by."""

@@ -16,6 +16,7 @@ from saddlery.report.figures import power, small, tolerance
 
 COLOURS = 10  # in the style sheet; shapes tell apart what shares one
 APART = 15.0  # between marks of a line that are always seen; those between are seen when the line is chosen
+NAME = (62.0, 14.0)  # what the name of the tolerance takes
 POINTS = 160  # of a line, most: more cannot be seen
 
 
@@ -62,7 +63,7 @@ def _chart(size: Size, series: list[Series], tol: float, axis_name: str, label: 
         f'<text class="axis" x="{size.width - size.right}" y="{size.height - 6}" text-anchor="end">{escape(axis_name)}'
         f"{f', {scale}' if scale else ''}</text>",
         *(_line(each, x, y, label) for each in reversed(shown)),
-        _called(size, y, tol),
+        _called(size, y, tol, [(x.place(a), y.place(gap)) for each in shown for a, gap in each.points]),
     ]
     return (
         f'<svg class="chart {size.name}" viewBox="0 0 {size.width} {size.height}" role="img" '
@@ -101,11 +102,21 @@ def _tolerance(size: Size, y: Axis, tol: float) -> str:
     )
 
 
-def _called(size: Size, y: Axis, tol: float) -> str:
-    """The name of that line, above all others."""
+def _called(size: Size, y: Axis, tol: float, places: list[tuple[float, float]]) -> str:
+    """The name of that line, above all others, where it hides the fewest marks."""
     if tol <= 0.0:
         return ""
-    return f'<text class="tol" x="{size.left + 6}" y="{y.place(tol) + 16:.1f}">tol {tolerance(tol)}</text>'
+    at, left, right = y.place(tol), size.left + 6, size.width - size.right - 6
+    wide, high = NAME
+
+    def hidden(corner: tuple[float, float, str]) -> int:
+        x, base, anchor = corner
+        first = x if anchor == "start" else x - wide
+        return sum(first - 4 <= a <= first + wide + 4 and base - high <= b <= base + 5 for a, b in places)
+
+    corners = [(x, base, a) for base in (at + 16.0, at - 7.0) for x, a in ((left, "start"), (right, "end"))]
+    x, base, anchor = min(corners, key=hidden)  # the first of the best
+    return f'<text class="tol" x="{x}" y="{base:.1f}" text-anchor="{anchor}">tol {tolerance(tol)}</text>'
 
 
 def _line(series: Series, x: Axis, y: Axis, label: Label) -> str:

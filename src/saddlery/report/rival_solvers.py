@@ -36,7 +36,7 @@ from saddlery.terms.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from saddlery.terms.squared_hinge import SquaredHinge
 
 TINY = 1e-15  # tolerance of a rival: its iterations end it, not this
-LARGEST_DIRECT = 2_000  # columns up to which a solver that factors d x d matrices is asked
+WORK = 2e10  # multiplications, a second or ten, that a rival may spend on what cannot be cut short
 
 
 def rivals(problem: Problem) -> list[Rival]:
@@ -67,6 +67,12 @@ def _candidates(problem: Problem) -> Iterator[Rival]:
         yield from _liblinear(problem)
     if isinstance(g, L2) and g.lam > 0.0 and not problem.intercept and _installed("lightning"):
         yield from _lightning(problem)
+
+
+def _bearable(problem: Problem) -> bool:
+    """Is a matrix of d x d made and factored in a bearable time?"""
+    d = float(problem.d)
+    return problem.n * d * min(problem.n, d) + d**3 <= WORK
 
 
 def _parts(g: Any) -> tuple[float, float]:
@@ -101,7 +107,7 @@ def _logistic(problem: Problem) -> Iterator[Rival]:
 
     names = {"l2": ("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga")}.get(penalty, ("saga",))
     for name in names:
-        if name != "newton-cholesky" or problem.d <= LARGEST_DIRECT:
+        if name != "newton-cholesky" or _bearable(problem):
             passes = 1.0 if name in ("sag", "saga") else None
             yield Rival(f"scikit-learn {name}", "scikit-learn", solver(name), passes=passes)
     if problem.q == 1 and not bias and penalty != "elasticnet":
@@ -150,7 +156,7 @@ def _ridge(problem: Problem) -> Iterator[Rival]:
         direct = name in ("cholesky", "svd")
         # with sparse rows and an intercept scikit-learn has sparse_cg, lsqr and sag; svd needs dense rows
         refused = sparse and (name == "svd" or (bias and name in ("cholesky", "saga")))
-        if not refused and not (direct and problem.d > LARGEST_DIRECT):
+        if not refused and (not direct or _bearable(problem)):
             passes = 1.0 if name in ("sag", "saga") else None
             yield Rival(f"scikit-learn {name}", "scikit-learn", solver(name), direct=direct, passes=passes)
 
