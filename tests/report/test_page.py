@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from html.parser import HTMLParser
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 import saddlery as sd
 from saddlery.report import compare, page
 from saddlery.report.axes import Axis, across, down
-from saddlery.report.chart import shape, thinned
+from saddlery.report.chart import Series, charts, shape, thinned
 from saddlery.report.figures import count, digits, duration, power, small, tolerance
 
 EVIL = "<script>alert('x')</script> & \"quoted\" <img src=http://example.org/x.png>"
@@ -145,8 +146,16 @@ def browser():
 needs_browser = pytest.mark.skipif(browser() is None, reason="no Chromium on PATH, nor in SADDLERY_CHROMIUM")
 
 
-def opened(path, folder, *more, width=1200, height=1600):
-    """What Chromium prints, and what it logs. Nothing can be fetched: it has no network."""
+def opened(path, *more, width=1200, height=1600):
+    """What Chromium prints, and what it logs. Nothing can be fetched: it has no network.
+
+    Its own files lie in a folder of a short name: the path of a socket must not be long.
+    """
+    with tempfile.TemporaryDirectory(prefix="sd", ignore_cleanup_errors=True) as folder:
+        return _opened(path, folder, *more, width=width, height=height)
+
+
+def _opened(path, folder, *more, width, height):
     words = [
         browser(),
         "--headless",
@@ -161,13 +170,13 @@ def opened(path, folder, *more, width=1200, height=1600):
         "--enable-logging=stderr",
         "--hide-scrollbars",
         "--host-resolver-rules=MAP * ~NOTFOUND",
-        f"--user-data-dir={folder}",
+        f"--user-data-dir={folder}/user",
         f"--window-size={width},{height}",
         "--virtual-time-budget=3000",
         *more,
         path.as_uri(),
     ]
-    environment = os.environ | {"TMPDIR": str(folder.parent), "HOME": str(folder.parent)}
+    environment = os.environ | {"TMPDIR": folder, "HOME": folder}
     ran = subprocess.run(words, capture_output=True, text=True, timeout=90, check=False, env=environment)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout, [line for line in ran.stderr.splitlines() if "CONSOLE" in line]
@@ -218,7 +227,7 @@ def probed(text, tmp_path):
 
         path = tmp_path / f"page-{width}.html"
         path.write_text(text.replace("</body>", f"<script>{PROBE}</script></body>"), encoding="utf-8")
-        out, console = opened(path, tmp_path / f"user-{width}", "--dump-dom", *more, width=width)
+        out, console = opened(path, "--dump-dom", *more, width=width)
         assert console == []
         return json.loads(html.unescape(out.partition('<output id="probe">')[2].partition("</output>")[0]))
 
@@ -249,7 +258,7 @@ def test_it_can_be_seen_light_and_dark(text, tmp_path):
     for mode, number in (("dark", 0), ("light", 1)):
         picture = tmp_path / f"{mode}.png"
         setting = f"--blink-settings=preferredColorScheme={number}"
-        _, console = opened(path, tmp_path / f"user-{mode}", setting, f"--screenshot={picture}")
+        _, console = opened(path, setting, f"--screenshot={picture}")
         assert console == []
         image = Image.open(picture).convert("RGB").resize((300, 400))
         colours = image.getcolors(300 * 400)
@@ -311,6 +320,16 @@ def test_thinned_lines_keep_their_ends(size):
     kept = thinned(points, 100)
     assert kept[0] == points[0] and kept[-1] == points[-1] and len(kept) <= 101
     assert kept == sorted(set(kept))
+
+
+def test_the_name_of_the_tolerance_hides_no_mark():
+    """Marks where it would stand move it to another corner of its line."""
+    spots = set()
+    for at in (0.5, 9.5, None):
+        points = ((0.0, 1.0), (5.0, 1e-3), *([] if at is None else [(at, 0.8e-6)]), (10.0, 1e-9))
+        drawn = charts([Series("a", 0, False, points)], 1e-6, "seconds", duration, "")
+        spots.add(re.search(r'<text class="tol" x="([\d.]+)" y="[\d.]+" text-anchor="(\w+)"', drawn).groups())
+    assert {anchor for _, anchor in spots} == {"start", "end"}
 
 
 def test_shapes_tell_apart_what_shares_a_colour():
