@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -20,6 +21,7 @@ Array = NDArray[Any]
 
 MOST = 3000  # rows of the linear system
 HALVINGS = 30
+DENSE = 2_000_000  # entries up to which a sparse matrix is made dense
 GROWTH = 4.0  # of sigma, with each new centre
 CLOSE = 1e-3  # times the start's: the slope at which the nearest smooth loss is taken anew
 
@@ -65,6 +67,7 @@ class Newton:
     Where little of a step can be made c f'' is raised to a floor (a safeguard, that of Levenberg and Marquardt).
     f'' is taken by central differences of f' (of piecewise quadratic losses an element of the generalised derivative).
     Beside an intercept dense rows are taken less their mean, which changes nothing but rounding.
+    For a quadratic f and L2 one singular value decomposition serves every step and every lam.
     For L2 the model is one linear system, of columns or of rows, whichever are fewer; else `_model` minimises it.
 
     f not smooth: f is replaced by the smooth f_k(z) = max_y y z - f*(y) - |y - y_k|^2 / (2 sigma), whose y is the dual
@@ -115,7 +118,9 @@ class Newton:
         u = np.concatenate([problem.coupling.force(y), sums(problem, y)])
         A, means = matrix(problem)
         at, r = shifted(problem, x, means), turned(problem, u, means)
-        if _verbs.affine(problem.g):
+        if _verbs.affine(problem.g) and quadratic(problem) and not sparse(A):
+            aim, cost = least_squares(problem, A, at, y, u), size(problem)
+        elif _verbs.affine(problem.g):
             r[:d] += problem.lam * x[:d]
             aim, cost = at - linear(problem, A, loss.curvature(z), r), size(problem)
         else:
@@ -213,6 +218,7 @@ def matrix(problem: Problem) -> tuple[Any, Array]:
     """The rows in double precision, beside an intercept less their mean, where they are dense; and that mean row."""
     if "rows" not in problem.made:
         A, c = problem.coupling.rows.matrix(), problem.c
+        A = A.toarray() if sparse(A) and A.shape[0] * A.shape[1] <= DENSE else A
         A = A.astype(np.float64) if A.dtype != np.float64 else A
         means = np.zeros(A.shape[1])
         if problem.intercept and not sparse(A):
@@ -265,6 +271,22 @@ def hessian(problem: Problem, A: Any, B: Array) -> Array:
             part = part.toarray() if sparse(A) else part
             H[:, a, :, b] = H[:, b, :, a] = part / n
     return H.reshape(k * q, k * q)
+
+
+def least_squares(problem: Problem, A: Array, x: Array, y: Array, u: Array) -> Array:
+    """The minimum for a quadratic f: with B = diag(sqrt c) A = U S V' and t = B x - gamma y / sqrt c,
+
+    x+ = V S / (S^2 + n gamma lam) U't; for lam = 0 that of least norm. Right also for a tiny lam, or one of 0.
+    """
+    if "decomposed" not in problem.made:
+        root = np.sqrt(problem.c)
+        problem.made["decomposed"] = root, *la.svd(root[:, None] * A, full_matrices=False, check_finite=False)
+    root, U, S, V = problem.made["decomposed"]
+    d, weight = problem.d, problem.n * problem.gamma * problem.lam
+    t = root * (A @ x[:d]) - problem.gamma * np.divide(y, root, out=np.zeros(y.size), where=root > 0.0)
+    rank = np.finfo(np.float64).eps * max(A.shape) * S.max(initial=0.0) < S if weight == 0.0 else S > 0.0
+    back = np.divide(S, S * S + weight, out=np.zeros(S.size), where=rank)
+    return np.concatenate([V.T @ (back * (U.T @ t)), x[d:] - problem.gamma * u[d:]])
 
 
 def linear(problem: Problem, A: Any, B: Array, r: Array) -> Array:

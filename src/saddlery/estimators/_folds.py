@@ -46,7 +46,7 @@ def _fold(model: Linear, data: Data, fold: tuple[Array, Array], grid: Sequence[d
     part = data.rows(train)
     scores, coef, ends, epochs = [], [], [], []
     failed: list[tuple[Problem, Reached]] = []
-    for problems, reached in along(model, part, grid, finish=False):
+    for problems, reached in along(model, part, grid, finish=data.classes is not None):
         scores.append(score(model, test))
         coef.append(np.array(model.coef_))
         ends.append(np.array(model.intercept_))

@@ -46,6 +46,7 @@ class Data(NamedTuple):
     targets: Array
     weights: Array
     classes: Array | None = None
+    flat: bool = True  # is y a vector?
 
     def rows(self, some: Array) -> Data:
         """Some of the rows."""
@@ -85,6 +86,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
     history_: Any
     certificate_: Certificate
     converged_: bool
+    solver_: str
     notes_: list[str]
     classes_: Array
     n_features_in_: int
@@ -113,7 +115,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         one = self._flat
         return {
             "coef_": (flat[0] if one else flat).astype(dtype),
-            "intercept_": float(ends[0]) if one else ends.astype(dtype),
+            "intercept_": ends.astype(dtype)[0] if one else ends.astype(dtype),
         }
 
     def _pack(self) -> list[Array]:
@@ -131,6 +133,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
     def _adopt(self, data: Data) -> None:
         """Take over what `_data` learned of data that another estimator has checked."""
         self.n_features_in_ = data.X.shape[1]
+        self._one_target = data.flat
         if data.classes is not None:
             self.classes_ = data.classes
 
@@ -227,6 +230,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         self.converged_ = all(each.converged for each in reached)
         self.history_ = reached[0].history if len(reached) == 1 else [each.history for each in reached]
         self.n_iter_ = self._epochs([each.epochs for each in reached])
+        self.solver_ = reached[0].method
         self.notes_ = list(dict.fromkeys(note for each in reached for note in each.notes))
 
     def _epochs(self, epochs: list[int]) -> Any:

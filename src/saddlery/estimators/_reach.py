@@ -127,7 +127,8 @@ class Enough:
         self.callback, self.least, self.idle = callback, math.inf, 0
 
     def __call__(self, row: Row) -> bool:
-        asked = bool(self.callback(row)) if self.callback is not None else False
+        again = row["epoch"] == 0.0  # where the run to tol has ended: heard already
+        asked = self.callback is not None and not again and bool(self.callback(row))
         self.idle = 0 if row["gap"] < 0.5 * self.least else self.idle + 1
         self.least = min(self.least, row["gap"])
         return asked or self.idle >= 3 or self.least == 0.0

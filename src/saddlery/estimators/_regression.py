@@ -25,8 +25,9 @@ class Regression(RegressorMixin, Linear):
         given = {"accept_sparse": SPARSE, "dtype": FLOATS, "reset": reset, "y_numeric": True}
         X, y = validate_data(self, X, y, multi_output=isinstance(self, MultiOutputMixin), **given)
         if reset:
-            self._shape_of_y = y.shape[1:]
-        return Data(X, np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1), weights_of(sample_weight, X))
+            self._one_target = y.ndim == 1
+        targets = np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1)
+        return Data(X, targets, weights_of(sample_weight, X), flat=y.ndim == 1)
 
     def _problems(self, data: Data) -> list[Problem]:
         rows, total = Rows.of(data.X), float(data.weights.sum())
@@ -38,7 +39,7 @@ class Regression(RegressorMixin, Linear):
 
     @property
     def _flat(self) -> bool:
-        return getattr(self, "_shape_of_y", ()) == ()
+        return bool(getattr(self, "_one_target", True))
 
     @with_callbacks
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -23,6 +23,8 @@ from saddlery.terms.softmax import Softmax
 
 Array = NDArray[Any]
 
+NEVER = 40.0  # below the least intercept: that of a class that has no row, whose probability is to be nothing
+
 
 class LogisticRegression(Classification):
     """Logistic regression, of two classes or several: scikit-learn's ``LogisticRegression``, with a certificate.
@@ -123,6 +125,8 @@ class LogisticRegression(Classification):
         self.multi_class = multi_class
         self.max_time = max_time
 
+    _present: Array
+
     @property
     def _multinomial(self) -> bool:
         return self.classes_.size > 2 and self.multi_class != "ovr"
@@ -140,16 +144,17 @@ class LogisticRegression(Classification):
 
     def _terms(self, total: float, target: int) -> tuple[Any, Any]:
         l1, l2 = self._shares()
-        loss = Softmax(self.classes_.size) if self._multinomial else Logistic()
+        loss = Softmax(self._present.size) if self._multinomial else Logistic()
         return loss, penalty_of(l1 / total, l2 / total)
 
     def _problems(self, data: Data) -> list[Problem]:
         if not self._multinomial:
             return super()._problems(data)
-        loss, penalty = self._terms(float(data.weights.sum()), 0)
-        return [
-            ERM(Rows.of(data.X), data.targets[:, 0], loss, penalty, weights=data.weights, intercept=self.fit_intercept)
-        ]
+        codes, weights = data.targets[:, 0], data.weights
+        self._present = np.unique(codes[weights > 0.0])
+        loss, penalty = self._terms(float(weights.sum()), 0)
+        labels = np.minimum(np.searchsorted(self._present, codes), self._present.size - 1)
+        return [ERM(Rows.of(data.X), labels, loss, penalty, weights=weights, intercept=self.fit_intercept)]
 
     def _unpack(self, points: Sequence[Array], dtype: Any) -> dict[str, Any]:
         if not self._multinomial:
@@ -158,13 +163,19 @@ class LogisticRegression(Classification):
         coef, ends = (x[:-1], x[-1]) if self.fit_intercept else (x, np.zeros(x.shape[1]))
         if self._shares() == (0.0, 0.0):  # nothing but the sum's being 0 chooses among equals
             coef = coef - coef.mean(axis=1, keepdims=True)
-        return {"coef_": coef.T.astype(dtype, order="C"), "intercept_": (ends - ends.mean()).astype(dtype)}
+        rows, ends = coef.T, ends - ends.mean()
+        if self._present.size < self.classes_.size:  # a class of which there is no row: the limit, nearly
+            every = np.zeros((self.classes_.size, rows.shape[1])), np.full(self.classes_.size, ends.min() - NEVER)
+            every[0][self._present], every[1][self._present] = rows, ends
+            rows, ends = every if self.fit_intercept else (every[0], np.zeros(self.classes_.size))
+        return {"coef_": rows.astype(dtype, order="C"), "intercept_": ends.astype(dtype)}
 
     def _pack(self) -> list[Array]:
         if not self._multinomial or np.shape(self.coef_)[0] != self.classes_.size:
             return super()._pack()
-        coef = np.asarray(_dense(self.coef_), dtype=np.float64).T
-        return [np.vstack([coef, np.asarray(self.intercept_, dtype=np.float64)]) if self.fit_intercept else coef.copy()]
+        coef = np.asarray(_dense(self.coef_), dtype=np.float64)[self._present].T
+        ends = np.asarray(self.intercept_, dtype=np.float64)[self._present]
+        return [np.vstack([coef, ends]) if self.fit_intercept else coef.copy()]
 
     def _duals(self) -> list[Array | None]:
         if not self._multinomial:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metadata_routing import UNUSED
 
 from saddlery.estimators._folds import Fold, fold_paths, routed, router
 from saddlery.estimators._heard import with_callbacks
@@ -81,6 +82,8 @@ class LogisticRegressionCV(LogisticRegression):
         "refit": ["boolean"],
         "use_legacy_attributes": ["boolean"],
     }
+
+    __metadata_request__score = {"sample_weight": UNUSED}  # noqa: RUF012 - `sample_weight` is for the scorer
 
     C_: Any
     l1_ratio_: Any
@@ -172,10 +175,10 @@ class LogisticRegressionCV(LogisticRegression):
         """
         self._validate_params()
         split, scored = routed(self, "fit", sample_weight, params)
+        values, ratios, scorer = self._values(), self._ratios(), self._get_scorer()
         data = self._data(X, y, sample_weight, reset=True)
         labels = data.targets[:, 0]
         folds = list(check_cv(self.cv, labels, classifier=True).split(data.X, labels, **split))
-        values, ratios, scorer = self._values(), self._ratios(), self._get_scorer()
         order = np.argsort(values, kind="stable")  # C rises along a path
 
         def score(model: Any, test: Array) -> float:

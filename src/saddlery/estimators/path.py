@@ -137,7 +137,7 @@ def along(
 ) -> Iterator[tuple[list[Problem], list[Reached]]]:
     """Fit a model for each of the settings, each from the last; after each its attributes are those of that fit.
 
-    `finish`: small problems to rounding, not only to tol.
+    `finish`: small problems to rounding, not only to tol (where a loss is quadratic the one leads to the other).
     """
     problems: list[Problem] = []
     how = replace(model._how(), finish=finish)

@@ -108,10 +108,7 @@ def check_alphas(alpha: Any, targets: int) -> None:
     """One number, or one for each target; all 0 or more."""
     alphas = np.asarray(alpha, dtype=np.float64).reshape(-1)
     if alphas.size not in (1, targets):
-        raise ValueError(
-            f"Number of targets and number of penalties do not correspond: alpha holds {alphas.size} numbers, but "
-            f"there {'is 1 target' if targets == 1 else f'are {targets} targets'}"
-        )
+        raise ValueError(f"Number of targets and number of penalties do not correspond: {alphas.size} != {targets}")
     if not (np.isfinite(alphas).all() and (alphas >= 0.0).all()):
         raise ValueError(f"alpha must be finite and 0 or more, found {alpha!r}")
 

@@ -2,7 +2,8 @@
 
 Of one left out: y_i - prediction_(-i) = (y_i - prediction_i) / (1 - h_i), h_i = s_i / S + |T_i (L + alpha)^(-1/2)|^2,
 with B = diag(sqrt s) (X - mean), B'B = V L V', T = B V: one decomposition serves every alpha (Golub, Heath and Wahba
-1979).
+1979). With fewer rows than columns both are taken from B B' = Q L Q', as alpha times (B B' + alpha)^(-1), without
+cancellation.
 """
 
 from __future__ import annotations
@@ -111,9 +112,11 @@ class RidgeCV(MultiRegression):
 
     def _grid(self) -> Array:
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
-        low = "0, exclusive" if self.cv is None else "0"
-        if alphas.size == 0 or not (alphas > 0.0 if self.cv is None else alphas >= 0.0).all():
-            raise ValueError(f"alphas must be numbers above {low}, found {self.alphas!r}")
+        if alphas.size == 0:
+            raise ValueError("alphas is empty; at least one number is needed")
+        for place, alpha in enumerate(alphas):
+            if not (alpha > 0.0 if self.cv is None else alpha >= 0.0):
+                raise ValueError(f"alphas[{place}] == {alpha}, must be {'>' if self.cv is None else '>='} 0.0.")
         return alphas
 
     @with_callbacks
@@ -211,9 +214,10 @@ class RidgeCV(MultiRegression):
 
     def get_metadata_routing(self) -> Any:
         """What metadata goes where: see scikit-learn's user guide."""
-        return router(
-            self, self.cv if self.cv is not None else check_cv(None), check_scoring(self._model(), scoring=self.scoring)
-        )
+        scorer = check_scoring(self._model(), scoring=self.scoring)
+        if self.scoring is None:
+            scorer = scorer.set_score_request(sample_weight=True)
+        return router(self, check_cv(self.cv), scorer)
 
 
 class Given:
@@ -235,34 +239,47 @@ def left_out_errors(data: Data, intercept: bool) -> Callable[[float], Array]:
     """alpha -> the errors of rows, each predicted by a model that was fitted without it."""
     s, total = data.weights, float(data.weights.sum())
     roots = np.sqrt(s)
-    mean = (s @ data.X) / total if intercept else np.zeros(data.X.shape[1])
+    mean = np.asarray((s @ data.X) / total if intercept else np.zeros(data.X.shape[1]), dtype=np.float64)
     middle = (s @ data.targets) / total if intercept else np.zeros(data.targets.shape[1])
-    T, values = decomposed(data.X, roots, np.asarray(mean, dtype=np.float64))
     centred = roots[:, None] * (data.targets - middle)
+    tall = data.X.shape[0] > data.X.shape[1]
+    T, values = by_columns(data.X, roots, mean) if tall else by_rows(data.X, roots, mean)
     inner = T.T @ centred
-    own = s / total if intercept else np.zeros(s.size)
+    own = s / total if intercept and tall else np.zeros(s.size)
+    used = np.ones(values.size)
+    if intercept and not tall:  # the direction of the intercept is not penalised
+        used[np.argmax(np.abs(T.T @ roots))] = 0.0
 
     def errors(alpha: float) -> Array:
-        shrunk = 1.0 / (values + alpha)
-        rest = 1.0 - own - (T * T) @ shrunk
+        shrunk = used / (values + alpha)
+        if tall:
+            errors, rest = centred - T @ (inner * shrunk[:, None]), 1.0 - own - (T * T) @ shrunk
+        else:  # both over alpha
+            errors, rest = T @ (inner * shrunk[:, None]), (T * T) @ shrunk
         with np.errstate(divide="ignore", invalid="ignore"):
-            made = (centred - T @ (inner * shrunk[:, None])) / (rest * roots)[:, None]
+            made = errors / (rest * roots)[:, None]
         return np.asarray(np.where(roots[:, None] > 0.0, made, 0.0))
 
     return errors
 
 
-def decomposed(X: Any, roots: Array, mean: Array) -> tuple[Array, Array]:
-    """T and L of B = diag(roots) (X - mean): by columns or by rows of B, whichever are fewer."""
-    tall, sparse = X.shape[0] > X.shape[1], hasattr(X, "tocsr")
-    if sparse and tall:  # without making X dense
+def by_columns(X: Any, roots: Array, mean: Array) -> tuple[Array, Array]:
+    """T = B V and L of B'B = V L V', B = diag(roots) (X - mean); a sparse X stays sparse."""
+    if hasattr(X, "tocsr"):
         scaled = X.astype(np.float64).multiply(roots[:, None]).tocsr()
         edge = scaled.T @ roots
         gram = (scaled.T @ scaled).toarray() - np.outer(edge, mean) - np.outer(mean, edge)
         gram += float(roots @ roots) * np.outer(mean, mean)
         values, vectors = la.eigh(gram)
         return scaled @ vectors - np.outer(roots, mean @ vectors), np.maximum(values, 0.0)
-    B = roots[:, None] * (np.asarray(X.toarray() if sparse else X, dtype=np.float64) - mean)
-    values, vectors = la.eigh(B.T @ B if tall else B @ B.T)
-    values = np.maximum(values, 0.0)
-    return (B @ vectors if tall else vectors * np.sqrt(values)), values
+    B = roots[:, None] * (np.asarray(X, dtype=np.float64) - mean)
+    values, vectors = la.eigh(B.T @ B)
+    return B @ vectors, np.maximum(values, 0.0)
+
+
+def by_rows(X: Any, roots: Array, mean: Array) -> tuple[Array, Array]:
+    """Q and L of B B' = Q L Q'."""
+    dense = X.toarray() if hasattr(X, "tocsr") else X
+    B = roots[:, None] * (np.asarray(dense, dtype=np.float64) - mean)
+    values, vectors = la.eigh(B @ B.T)
+    return vectors, np.maximum(values, 0.0)

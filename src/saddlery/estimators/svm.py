@@ -119,8 +119,8 @@ class LinearSVC(Classification):
     def _problems(self, data: Data) -> list[Problem]:
         if self.penalty == "l1" and self.loss == "hinge":
             raise ValueError(
-                "The combination of penalty='l1' and loss='hinge' is not supported; take loss='squared_hinge' or "
-                "'smooth_hinge', or penalty='l2'"
+                "Unsupported set of arguments: The combination of penalty='l1' and loss='hinge' is not supported, "
+                f"Parameters: penalty='l1', loss='hinge', dual={self.dual}; take loss='squared_hinge' or 'smooth_hinge'"
             )
         return super()._problems(data)
 
