@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.metrics import make_scorer
 from sklearn.utils._metadata_requests import _routing_enabled
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
@@ -44,6 +46,8 @@ def _fold(model: Linear, data: Data, fold: tuple[Array, Array], grid: Sequence[d
     train, test = fold
     model._adopt(data)
     part = data.rows(train)
+    if data.classes is not None and np.unique(part.targets[part.weights > 0.0]).size < 2:
+        raise ValueError("a fold has rows of one class only to fit to; use StratifiedKFold, or fewer folds")
     scores, coef, ends, epochs = [], [], [], []
     failed: list[tuple[Problem, Reached]] = []
     for problems, reached in along(model, part, grid, finish=data.classes is not None):
@@ -53,6 +57,17 @@ def _fold(model: Linear, data: Data, fold: tuple[Array, Array], grid: Sequence[d
         epochs.append(sum(each.epochs for each in reached))
         failed += [(p, r) for p, r in zip(problems, reached, strict=True) if not r.converged]
     return Fold(np.array(scores), np.array(coef), np.array(ends), np.array(epochs), failed)
+
+
+def knowing(scorer: Any, classes: Array) -> Any:
+    """The scorer, told of all classes where it can be: not every fold has rows of each."""
+    known = inspect.signature(scorer._score_func).parameters if hasattr(scorer, "_score_func") else {}
+    if "labels" not in known:
+        return scorer
+    two = {"pos_label": classes[-1]} if classes.size == 2 and "pos_label" in known else {}
+    given = {"labels": classes, **two, **getattr(scorer, "_kwargs", {})}
+    response = scorer._response_method
+    return make_scorer(scorer._score_func, greater_is_better=scorer._sign == 1, response_method=response, **given)
 
 
 # ---- metadata

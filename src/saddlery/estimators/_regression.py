@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from saddlery.data.rows import Rows
 from saddlery.estimators._heard import with_callbacks
 from saddlery.estimators._linear import FLOATS, SPARSE, Data, Linear, Self, weights_of
+from saddlery.estimators._reach import Reached
 from saddlery.problem import ERM, Problem
 
 Array = NDArray[Any]
@@ -78,6 +79,12 @@ class MultiRegression(MultiOutputMixin, Regression):
 
     def _unpack(self, points: Sequence[Array], dtype: Any) -> dict[str, Any]:
         made = super()._unpack(points, dtype)
+        if len(points) == 1:
+            made["coef_"] = made["coef_"].reshape(-1)
         if not self.fit_intercept:
             made["intercept_"] = 0.0
         return made
+
+    def _dual_coef(self, reached: Sequence[Reached]) -> Array:
+        made = super()._dual_coef(reached)
+        return made.reshape(-1) if len(reached) == 1 else made

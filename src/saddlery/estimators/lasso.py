@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from saddlery.estimators._linear import Linear, penalty_of
+from saddlery.estimators._linear import Data, Linear, penalty_of
+from saddlery.estimators._reach import Reached
 from saddlery.estimators._regression import MultiRegression
+from saddlery.problem import Problem
 from saddlery.terms.squared import Squared
 
 
@@ -49,8 +54,8 @@ class ElasticNet(MultiRegression):
         As of ``Ridge``.
     sparse_coef_ : sparse matrix
         coef_ without its zeros.
-    dual_gap_ : float
-        certificate_.gap, under the name that it has in scikit-learn.
+    dual_gap_ : float or array of shape (n_targets,)
+        The gaps of the certificates, under the name that they have in scikit-learn.
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -99,14 +104,12 @@ class ElasticNet(MultiRegression):
     @property
     def sparse_coef_(self) -> Any:
         """coef_ without its zeros."""
-        import scipy.sparse as sp
-
         return sp.csr_matrix(self.coef_)
 
-    @property
-    def dual_gap_(self) -> float:
-        """The gap of the certificate."""
-        return self.certificate_.gap
+    def _keep(self, data: Data, problems: Sequence[Problem], reached: Sequence[Reached]) -> None:
+        super()._keep(data, problems, reached)
+        gaps = np.array([each.certificate.gap for each in reached])
+        self.dual_gap_ = float(gaps[0]) if gaps.size == 1 else gaps
 
 
 class Lasso(ElasticNet):

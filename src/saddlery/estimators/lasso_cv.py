@@ -193,11 +193,6 @@ class ElasticNetCV(Regression):
         model.alpha = self.alpha_
         return model._problems(data)
 
-    @property
-    def dual_gap_(self) -> float:
-        """The gap of the certificate."""
-        return self.certificate_.gap
-
     def get_metadata_routing(self) -> Any:
         """What metadata goes where: see scikit-learn's user guide."""
         return router(self, check_cv(self.cv))

@@ -11,8 +11,9 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import _check_method_params
 
-from saddlery.estimators._folds import Fold, fold_paths, routed, router
+from saddlery.estimators._folds import Fold, fold_paths, knowing, routed, router
 from saddlery.estimators._heard import with_callbacks
 from saddlery.estimators._linear import Data, Self
 from saddlery.estimators._reach import certified, complain, together
@@ -181,8 +182,10 @@ class LogisticRegressionCV(LogisticRegression):
         folds = list(check_cv(self.cv, labels, classifier=True).split(data.X, labels, **split))
         order = np.argsort(values, kind="stable")  # C rises along a path
 
+        scorer = knowing(scorer, self.classes_)
+
         def score(model: Any, test: Array) -> float:
-            given = {name: np.asarray(value)[test] for name, value in scored.items()}
+            given = _check_method_params(data.X, scored, indices=test)
             return float(scorer(model, data.X[test], self.classes_[labels[test]], **given))
 
         grids = [[{"l1_ratio": ratio, "C": values[k]} for k in order] for ratio in ratios]

@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import validate_data
 
+from saddlery.data.rows import Rows
 from saddlery.estimators._classification import Classification
-from saddlery.estimators._linear import Data, Linear, penalty_of
+from saddlery.estimators._linear import FLOATS, SPARSE, Data, Linear, penalty_of, weights_of
 from saddlery.estimators._regression import MultiRegression
+from saddlery.problem import ERM
 from saddlery.terms.squared import Squared
 
 Array = NDArray[Any]
@@ -56,8 +60,8 @@ class Ridge(MultiRegression):
         In units of the mean loss; of several targets the sum.
     converged_ : bool
         Is the relative gap at most tol?
-    n_iter_ : int
-        Epochs.
+    n_iter_ : array of int
+        Epochs, one number for each target.
     history_ : History, or a list of one for each target
     notes_ : list of str
         What the run had to say.
@@ -102,6 +106,9 @@ class Ridge(MultiRegression):
     def _terms(self, total: float, target: int) -> tuple[Any, Any]:
         alphas = np.asarray(self.alpha, dtype=np.float64).reshape(-1)
         return Squared(), penalty_of(0.0, alphas[min(target, alphas.size - 1)] / total, self.positive)
+
+    def _epochs(self, epochs: list[int]) -> Any:
+        return np.array(epochs, dtype=np.int32)
 
 
 def check_alphas(alpha: Any, targets: int) -> None:
@@ -161,13 +168,53 @@ class RidgeClassifier(Classification):
         self.warm_start = warm_start
         self.max_time = max_time
 
+    def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
+        if type_of_target(y, input_name="y") != "multilabel-indicator":
+            self._labels = False
+            return super()._data(X, y, sample_weight, reset)
+        X, y = validate_data(self, X, y, accept_sparse=SPARSE, dtype=FLOATS, reset=reset, multi_output=True)
+        if self.class_weight is not None:
+            raise ValueError("class_weight has no meaning for several labels at once; use sample_weight")
+        self._labels, y = True, np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        if reset:
+            self.classes_ = np.arange(y.shape[1])
+        return Data(X, np.where(y > 0, 1.0, -1.0), weights_of(sample_weight, X), flat=False)
+
+    def _problems(self, data: Data) -> list[Any]:
+        if not self._labels:
+            check_alphas(self.alpha, 1 if self.classes_.size == 2 else self.classes_.size)
+            return super()._problems(data)
+        check_alphas(self.alpha, data.targets.shape[1])
+        rows, total = Rows.of(data.X), float(data.weights.sum())
+        made: list[Any] = []
+        for k, b in enumerate(data.targets.T):
+            loss, penalty = self._terms(total, k)
+            made.append(ERM(rows, b, loss, penalty, weights=data.weights, intercept=self.fit_intercept))
+        return made
+
     def _terms(self, total: float, target: int) -> tuple[Any, Any]:
         alphas = np.asarray(self.alpha, dtype=np.float64).reshape(-1)
         return Squared(), penalty_of(0.0, alphas[min(target, alphas.size - 1)] / total, self.positive)
 
-    def _problems(self, data: Data) -> list[Any]:
-        check_alphas(self.alpha, data.targets.shape[1])
-        return super()._problems(data)
+    def predict(self, X: Any) -> Array:
+        """The class of the highest score; of several labels at once, which are there.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_labels)
+        """
+        if not getattr(self, "_labels", False):
+            return super().predict(X)
+        return np.asarray((self.decision_function(X).reshape(-1, self.classes_.size) > 0.0).astype(np.int64))
 
     def _epochs(self, epochs: list[int]) -> Any:
-        return max(epochs)
+        return np.array(epochs, dtype=np.int32)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

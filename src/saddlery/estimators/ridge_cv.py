@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
-from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -214,10 +214,9 @@ class RidgeCV(MultiRegression):
 
     def get_metadata_routing(self) -> Any:
         """What metadata goes where: see scikit-learn's user guide."""
-        scorer = check_scoring(self._model(), scoring=self.scoring)
         if self.scoring is None:
-            scorer = scorer.set_score_request(sample_weight=True)
-        return router(self, check_cv(self.cv), scorer)
+            return router(self, check_cv(self.cv), get_scorer("r2").set_score_request(sample_weight=True))
+        return router(self, check_cv(self.cv), check_scoring(self._model(), scoring=self.scoring))
 
 
 class Given:
