@@ -63,8 +63,7 @@ class Ears:
 
         def call(row: Row) -> bool:
             task = context.subcontext(task_name="certificate")
-            made = attributes(row)
-            given = {"estimator": self.model, **self.given, "reconstruction_attributes": made}
+            given = {"estimator": self.model, **self.given, "reconstruction_attributes": lambda: attributes(row)}
             task.call_on_fit_task_begin(**given)
             return bool(task.call_on_fit_task_end(**given))
 

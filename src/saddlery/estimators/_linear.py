@@ -177,7 +177,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         with Ears(self, X, y, sample_weight) as ears:
             heard = ears.of(lambda row: self._unpack([row.x], data.X.dtype)) if len(problems) == 1 else None
             reached = self._solve(problems, starts, self._how(heard))
-        self._keep(data, problems, reached)
+            self._keep(data, problems, reached)
         complain(type(self).__name__, list(zip(problems, reached, strict=True)), self._how())
         return self
 

@@ -27,6 +27,7 @@ from saddlery.result import History, Result, Row, Status
 Array = NDArray[Any]
 
 SMALL = 100_000  # stored entries up to which a problem is finished to rounding
+PATIENCE = 3  # certificates without progress that end the way to rounding; more where y is found step by step
 FINISH = 200  # epochs of Newton's method at most, on the way from tol to rounding
 WEAKEST = ("none", "localised", "ball", "strong", "exact")  # kinds of certificates, the weakest first
 THEIRS = (  # what scikit-learn's estimators call their solvers: here, auto
@@ -53,7 +54,7 @@ class How:
     solver: str | Algorithm = "auto"
     seed: int | None = 0
     progress: bool = False
-    exactly: bool = False  # go on to rounding also from a start that meets tol
+    exactly: bool = False  # go on to rounding also from a start that meets tol, and take the last iterate
     finish: bool = True  # go on to rounding at all
     callback: Callable[[Row], Any] | None = None
 
@@ -112,26 +113,29 @@ def _newton(problem: Problem, how: How, start: Any) -> Reached:
     if not (first.status.ok and how.finish) or (first.epochs == 0 and not how.exactly):
         return reached
     left = replace(how.less(0, first.seconds), max_iter=FINISH, tol=0.0)
-    left = replace(left, callback=Enough(how.callback))
-    last = _of(problem, _solve(problem, "newton", left, first, every=1))
-    stopped = last.status
+    left = replace(left, callback=Enough(how.callback, PATIENCE if problem.gamma > 0.0 else 5 * PATIENCE))
+    result = _solve(problem, "newton", left, first, every=1)
+    last, stopped = _of(problem, result), result.status
     joined = _joined(reached, last)
+    if how.exactly:  # gaps at rounding say less of where y is than that the last step was one of Newton's
+        certificate, x, y = certify(problem, result.state.x, result.state.y)
+        joined = replace(joined, x=x, y=y, certificate=certificate)
     joined.status = Status.CONVERGED if stopped is not Status.INTERRUPTED else stopped
     return joined
 
 
 class Enough:
-    """A callback that ends a run whose gap has stopped to fall: three certificates that did not halve the least."""
+    """A callback that ends a run whose gap has stopped to fall: `patience` certificates that did not halve it."""
 
-    def __init__(self, callback: Callable[[Row], Any] | None) -> None:
-        self.callback, self.least, self.idle = callback, math.inf, 0
+    def __init__(self, callback: Callable[[Row], Any] | None, patience: int) -> None:
+        self.callback, self.patience, self.least, self.idle = callback, patience, math.inf, 0
 
     def __call__(self, row: Row) -> bool:
         again = row["epoch"] == 0.0  # where the run to tol has ended: heard already
         asked = self.callback is not None and not again and bool(self.callback(row))
         self.idle = 0 if row["gap"] < 0.5 * self.least else self.idle + 1
         self.least = min(self.least, row["gap"])
-        return asked or self.idle >= 3 or self.least == 0.0
+        return asked or self.idle >= self.patience or self.least == 0.0
 
 
 def _solve(problem: Problem, method: str | Algorithm, how: How, start: Any = None, every: int | str = "auto") -> Result:

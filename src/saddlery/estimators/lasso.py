@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from saddlery.estimators._linear import Data, Linear, penalty_of
+from saddlery.estimators._heard import with_callbacks
+from saddlery.estimators._linear import Data, Linear, Self, penalty_of
 from saddlery.estimators._reach import Reached
 from saddlery.estimators._regression import MultiRegression
 from saddlery.problem import Problem
@@ -100,6 +101,26 @@ class ElasticNet(MultiRegression):
     def _terms(self, total: float, target: int) -> tuple[Any, Any]:
         l1, l2 = self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio)
         return Squared(), penalty_of(l1, l2, self.positive)
+
+    @with_callbacks
+    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Used as it is where it is C-ordered or CSR, float64 or float32.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array of shape (n_samples,), optional
+            The same as repeating rows.
+        check_input : bool
+            As in scikit-learn; the data are checked whatever it says.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
 
     @property
     def sparse_coef_(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any
@@ -138,6 +139,8 @@ class LogisticRegression(Classification):
             if self.penalty == "elasticnet":
                 raise ValueError("l1_ratio must be specified when penalty is elasticnet.")
             ratio = 0.0
+        if self.penalty is None and self.C not in (1.0, math.inf):
+            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=4)
         if self.penalty is None or math.isinf(self.C):
             return 0.0, 0.0
         return ratio / self.C, (1.0 - ratio) / self.C

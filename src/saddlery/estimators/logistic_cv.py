@@ -261,7 +261,9 @@ class LogisticRegressionCV(LogisticRegression):
         C = float(np.asarray(self.C_).reshape(-1)[0])
         model = self._model(C, float(np.asarray(self.l1_ratio_).reshape(-1)[0]))
         model.classes_ = self.classes_
-        return model._problems(data)
+        problems = model._problems(data)
+        self._present = getattr(model, "_present", np.arange(self.classes_.size))
+        return problems
 
     def _get_scorer(self) -> Any:
         return get_scorer(self.scoring or "accuracy")
