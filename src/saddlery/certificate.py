@@ -193,7 +193,7 @@ def _otherwise(problem: Problem, at: Point, primal: float, loss_gap: float) -> t
         return _certificate(problem, primal, gap, kind), zero if kind == "exact" else at.y
     local = near_gap(problem, at.x, at.z, at.y, at.u, nearness(problem))
     if _free(problem) and local <= NEAR * (problem.scale or 0.0):
-        proved = bound(problem, at.x, at.x0, at.z, at.y)
+        proved = bound(problem, at.x, at.x0, at.z)
         if proved is not None:
             return _certificate(problem, primal, proved.gap, "ball"), proved.y
     return Certificate(primal, -math.inf, math.inf, math.inf, "localised", local), at.y

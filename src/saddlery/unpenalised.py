@@ -2,8 +2,9 @@
 
 g = 0: y is dual feasible only if A'y = 0 (with a column of ones in A for an intercept, as everywhere below).
 
-1. y' = y - R A w with A'R A w = A'y: R_i is the room that y_i has in the domain of f*, so that y' stays inside if it is
-   near. What is left, u = A'y' / n, is rounding, which a bound of the solution makes harmless:
+1. y = c f'(z), and y' = y - R A w with A'R A w = A'y: R_i is the room that y_i has in the domain of f*, so that y'
+   stays inside if it is near, times gamma f''(z_i), so that y moves where that costs least. What is left,
+   u = A'y' / n, is rounding, which a bound of the solution makes harmless:
 
        P(x) - P* <= (1/n) sum_i c_i FY(z_i, y'_i / c_i) + <x, u> + rho |u|   if |x*| <= rho.
 
@@ -44,8 +45,8 @@ class Bound(NamedTuple):
     y: Array
 
 
-def bound(problem: Problem, x: Array, x0: Array, z: Array, y: Array) -> Bound | None:
-    """A bound for x, x0 with the predictions z, by y moved to where it is dual feasible."""
+def bound(problem: Problem, x: Array, x0: Array, z: Array) -> Bound | None:
+    """A bound for x, x0 with the predictions z."""
     scalar = isinstance(problem.coupling.blocks, Single)
     if not (scalar or isinstance(problem.f, Softmax)) or not within_reach(problem.coupling):
         return None
@@ -54,13 +55,13 @@ def bound(problem: Problem, x: Array, x0: Array, z: Array, y: Array) -> Bound | 
     size = np.sqrt(_gram(A, np.ones(n)).diagonal())
     if not size.all():
         return None
-    Y = y.reshape(n, q)
+    Y, bent = problem.gradients(z).reshape(n, q), _bent(problem, z)
     for _ in range(2):  # once more for what rounding left
         room = _rooms(problem, Y)
-        w = _solved(_gram(A, room), size, np.asarray(A.T @ Y))
+        w = _solved(_gram(A, room * bent), size, np.asarray(A.T @ Y))
         if w is None:
             return None
-        move = room[:, None] * np.asarray(A @ w)
+        move = (room * bent)[:, None] * np.asarray(A @ w)
         if (np.abs(move).max(axis=1) > MOST * room).any():
             return None
         Y = Y - move
@@ -96,6 +97,16 @@ def _solved(M: Array, size: Array, right: Array) -> Array | None:
         return None
     inner = vectors @ ((vectors.T @ (right / size[:, None])) / values[:, None])
     return np.asarray(inner / scale / size[:, None])
+
+
+def _bent(problem: Problem, z: Array) -> Array:
+    """gamma f''(z_i), by central differences; 1 for softmax."""
+    if isinstance(problem.f, Softmax):
+        return np.ones(problem.n)
+    step = 6e-6 * (1.0 + np.abs(z))
+    rise = problem.gradients(z + step) - problem.gradients(z - step)
+    live = np.maximum(problem.c, 1e-300)
+    return np.clip(problem.gamma * rise.reshape(-1) / (2.0 * step * live), 0.0, 1.0)
 
 
 def _rooms(problem: Problem, Y: Array) -> Array:

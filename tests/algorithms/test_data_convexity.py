@@ -592,7 +592,7 @@ def test_the_localised_gap_is_the_gap_of_the_nearby_problem(name, intercept):
 
 def test_tol_is_never_met_by_a_localised_gap():
     X, b = overlapping()
-    p = sd.ERM(np.hstack([X, X[:, :1]]), b, sd.Logistic(), sd.Zero())  # columns that depend on each other: none is proved
+    p = sd.ERM(np.hstack([X, X[:, :1]]), b, sd.Logistic(), sd.Zero())  # of columns that depend
     made = sd.solve(p, sd.method("ada-bpd", adapt="sharp"), tol=0.5, max_epochs=400)
     assert not made.status.ok and made.certificate.gap == math.inf
     assert made.certificate.local_gap < 1e-20

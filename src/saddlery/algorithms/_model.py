@@ -21,6 +21,7 @@ from saddlery.terms._verbs import prox
 Array = NDArray[Any]
 
 SWEEPS, ROUNDS, TRIES = 5, 60, 6  # of coordinate descent between two linear systems; of both; of lengths of a move
+CLOSE = 1e-7  # of the first distance from the solution: that of a model whose pieces have settled
 SINGULAR = 1e-14  # a pivot, or an eigenvalue, of a matrix with ones on its diagonal that is taken for 0
 
 
@@ -31,6 +32,7 @@ def minimise(g: Any, lam: float, H: Array, r: Array, x: Array, free: int) -> Arr
     """
     model = Model(g, lam, H, np.maximum(np.diagonal(H), SINGULAR * max(float(np.diagonal(H).max()), 1e-300)), free)
     x, r = x.copy(), r.copy()
+    first = model.off(x, model.pieces(x, r)[0])
     for _ in range(ROUNDS):
         sweep(g, H, model.diagonal, x, r, model.last, SWEEPS)
         p, loose, bend = model.pieces(x, r)
@@ -44,7 +46,8 @@ def minimise(g: Any, lam: float, H: Array, r: Array, x: Array, free: int) -> Arr
         if not np.isfinite(ahead).all():
             return ahead
         x, r, before = ahead, r_ahead, loose
-        if settled and np.array_equal(model.pieces(x, r)[1], before):
+        p, loose, _ = model.pieces(x, r)
+        if settled and np.array_equal(loose, before) and model.off(x, p) <= CLOSE * first:
             break
     return x
 
@@ -72,6 +75,10 @@ class Model:
         bend = (1.0 / np.where(loose, slope, 1.0) - 1.0) * self.diagonal  # the prox's slope is 1 / (1 + bend / diag)
         penalised = np.arange(x.size) < self.last
         return p, loose, np.where(bend > 1.001 * self.lam + 1e-6 * self.diagonal, bend, self.lam * penalised)
+
+    def off(self, x: Array, p: Array) -> float:
+        """How far x is from solving the model: max sqrt(diag) |x - p|."""
+        return float((np.sqrt(self.diagonal) * np.abs(x - p)).max())
 
     def along(self, x: Array, r: Array, move: Array) -> tuple[Array, Array, bool]:
         """As far along a move as the model falls, coordinates that get stuck on the way put where they do."""

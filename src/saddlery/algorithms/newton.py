@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.linalg as la
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from saddlery.algorithms._model import minimise, solved
+from saddlery.algorithms._model import minimise
 from saddlery.algorithms._protocol import FIGURE, HERE, SEPARABLE, Need, State
+from saddlery.algorithms._system import hessian, least_squares, linear, matrix, quadratic, shifted, size, sparse, turned
 from saddlery.problem import Problem
 from saddlery.sampling import Replay
 from saddlery.terms import _verbs
@@ -21,15 +20,9 @@ Array = NDArray[Any]
 
 MOST = 3000  # rows of the linear system
 HALVINGS = 30
-DENSE = 2_000_000  # entries up to which a sparse matrix is made dense
 GROWTH = 4.0  # of sigma, with each new centre
+STEEPEST = 1e3  # sigma at most, over its unit: y = y_k + sigma (z - ...) is right to sigma times rounding
 CLOSE = 1e-3  # times the start's: the slope at which the nearest smooth loss is taken anew
-
-
-def size(problem: Problem) -> int:
-    """Rows of the linear system of a step: coordinates of x, or, where the penalty is L2, lines if these are fewer."""
-    columns = problem.d + problem.q * problem.intercept
-    return min(columns, problem.coupling.m) if _verbs.affine(problem.g) and problem.lam > 0.0 else columns
 
 
 SMALL = Need(
@@ -77,7 +70,7 @@ class Newton:
     Parameters
     ----------
     sigma : float
-        Of the proximal point method, at its start; ten times as large after each of its steps.
+        Of the proximal point method, at its start, in units of 1 / P(0): larger after each of its steps.
     """
 
     sigma: float = 1.0
@@ -106,7 +99,7 @@ class Newton:
             "floor": np.zeros(1),
         }
         if problem.gamma == 0.0:
-            memory |= {"centre": problem.flat(y), "sigma": np.array([float(self.sigma), 0.0])}
+            memory |= {"centre": problem.flat(y), "sigma": np.array([float(self.sigma) / unit(problem), 0.0])}
         return State(np.array(x, dtype=np.float64), problem.flat(y).reshape(problem.y_shape), memory)
 
     def epoch(self, problem: Problem, state: State, rng: np.random.Generator) -> State:
@@ -128,8 +121,8 @@ class Newton:
             aim, cost = minimise(problem.g, problem.lam, H, r, at, x.size - d), d
             aim[:d] = problem.space.prox(aim[:d], 0.0)  # rounding can lead out of the domain
         aim = shifted(problem, aim, -means)
-        memory["x"], t = _towards(problem, loss, x, aim, z, u)
-        _raise_or_lower(memory["floor"], t)
+        memory["x"], t, gain = _towards(problem, loss, x, aim, z, u)
+        _raise_or_lower(memory["floor"], t, gain)
         if problem.gamma == 0.0:
             self._recentre(problem, memory, loss, float(np.abs(memory["x"] - x).max()) if t == 1.0 else math.inf)
         state.epoch += 1
@@ -150,7 +143,7 @@ class Newton:
         sigma, first = memory["sigma"]
         if moved <= CLOSE * first:
             memory["centre"] = loss.slope(predictions(problem, memory["x"]))
-            sigma, first = min(GROWTH * sigma, 1e6), 0.0
+            sigma, first = min(GROWTH * sigma, STEEPEST / unit(problem)), 0.0
         elif moved < math.inf:
             first = max(first, moved)
         memory["sigma"] = np.array([sigma, first])
@@ -161,6 +154,11 @@ class Newton:
         state.x = problem.pack(x[: problem.d], x[problem.d :])
         state.y = Loss(problem, state.memory).slope(predictions(problem, x)).reshape(problem.y_shape)
         return state.x, state.y
+
+
+def unit(problem: Problem) -> float:
+    """P(0), the size of predictions for losses that grow like |z|; 1 where it is not known."""
+    return problem.scale or 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,26 +207,6 @@ class Loss:
         return np.asarray((made + made.transpose(0, 2, 1)) / 2.0 + least[:, None, None] * np.eye(q))
 
 
-def quadratic(problem: Problem) -> bool:
-    """Is f'' the same everywhere? Then f is as smooth as it is convex."""
-    return problem.gamma * _verbs.modulus(problem.f) == 1.0
-
-
-def matrix(problem: Problem) -> tuple[Any, Array]:
-    """The rows in double precision, beside an intercept less their mean, where they are dense; and that mean row."""
-    if "rows" not in problem.made:
-        A, c = problem.coupling.rows.matrix(), problem.c
-        A = A.toarray() if sparse(A) and A.shape[0] * A.shape[1] <= DENSE else A
-        A = A.astype(np.float64) if A.dtype != np.float64 else A
-        means = np.zeros(A.shape[1])
-        if problem.intercept and not sparse(A):
-            means = c @ A / problem.n
-            A = A - means
-        problem.made["rows"] = A, means
-    made: tuple[Any, Array] = problem.made["rows"]
-    return made
-
-
 def predictions(problem: Problem, x: Array) -> Array:
     """A x + x0 of the long x, whose last entries are the intercepts."""
     z = problem.coupling.predictions(x[: problem.d])
@@ -240,115 +218,31 @@ def sums(problem: Problem, y: Array) -> Array:
     return y.reshape(-1, problem.q).sum(axis=0) / problem.n if problem.intercept else np.zeros(0)
 
 
-def shifted(problem: Problem, x: Array, means: Array) -> Array:
-    """x with the intercepts that it has beside rows less `means`: A x + x0 = (A - 1 m') x + (x0 + m'x)."""
-    q, d = problem.q, problem.d
-    return np.concatenate([x[:d], x[d:] + means @ x[:d].reshape(-1, q)]) if problem.intercept else x
-
-
-def turned(problem: Problem, u: Array, means: Array) -> Array:
-    """The force u in those coordinates."""
-    d = problem.d
-    return np.concatenate([u[:d] - np.outer(means, u[d:]).reshape(-1), u[d:]]) if problem.intercept else u.copy()
-
-
-def sparse(A: Any) -> bool:
-    """Is A a matrix of SciPy's?"""
-    return bool(sp.issparse(A))
-
-
-def hessian(problem: Problem, A: Any, B: Array) -> Array:
-    """A' diag(B) A / n with a column of ones for the intercept, for q outputs in the order of x."""
-    q, n = problem.q, problem.n
-    if problem.intercept:
-        A = sp.hstack([A, sp.csr_array(np.ones((n, 1)))]).tocsr() if sparse(A) else np.hstack([A, np.ones((n, 1))])
-    k, blocks = A.shape[1], B.reshape(n, q, q)
-    H = np.empty((k, q, k, q))
-    for a in range(q):
-        for b in range(a + 1):
-            weighted = A.multiply(blocks[:, a, b, None]).tocsr() if sparse(A) else A * blocks[:, a, b, None]
-            part = A.T @ weighted
-            part = part.toarray() if sparse(A) else part
-            H[:, a, :, b] = H[:, b, :, a] = part / n
-    return H.reshape(k * q, k * q)
-
-
-def least_squares(problem: Problem, A: Array, x: Array, y: Array, u: Array) -> Array:
-    """The minimum for a quadratic f: with B = diag(sqrt c) A = U S V' and t = B x - gamma y / sqrt c,
-
-    x+ = V S / (S^2 + n gamma lam) U't; for lam = 0 that of least norm. Right also for a tiny lam, or one of 0.
-    """
-    if "decomposed" not in problem.made:
-        root = np.sqrt(problem.c)
-        problem.made["decomposed"] = root, *la.svd(root[:, None] * A, full_matrices=False, check_finite=False)
-    root, U, S, V = problem.made["decomposed"]
-    d, weight = problem.d, problem.n * problem.gamma * problem.lam
-    t = root * (A @ x[:d]) - problem.gamma * np.divide(y, root, out=np.zeros(y.size), where=root > 0.0)
-    rank = np.finfo(np.float64).eps * max(A.shape) * S.max(initial=0.0) < S if weight == 0.0 else S > 0.0
-    back = np.divide(S, S * S + weight, out=np.zeros(S.size), where=rank)
-    return np.concatenate([V.T @ (back * (U.T @ t)), x[d:] - problem.gamma * u[d:]])
-
-
-def linear(problem: Problem, A: Any, B: Array, r: Array) -> Array:
-    """(H + lam)^-1 r, lam on the penalised coordinates."""
-    if size(problem) == r.size:
-        H = hessian(problem, A, B)
-        H[np.diag_indices(problem.d)] += problem.lam
-        return solved(H, r)
-    return by_rows(problem, A, B, r)
-
-
-def by_rows(problem: Problem, A: Any, B: Array, r: Array) -> Array:
-    """(H + lam)^-1 r = (r - R'(n lam + R R')^-1 R r) / lam with R'R = n H; the intercepts by elimination."""
-    n, q, d, lam = problem.n, problem.q, problem.d, problem.lam
-    blocks = B.reshape(n, q, q)
-    G = np.sqrt(blocks) if q == 1 else roots(blocks)
-    K = (A @ A.T).toarray() if sparse(A) else A @ A.T
-    flat = G.reshape(n * q, q)
-    M = ((flat @ flat.T).reshape(n, q, n, q) * K[:, None, :, None]).reshape(n * q, n * q)
-    M[np.diag_indices_from(M)] += n * lam
-    rights = [r[:d]]
-    if problem.intercept:
-        rights += [np.asarray(A.T @ blocks[:, :, k]).reshape(-1) / n for k in range(q)]
-    V = np.array(rights).T  # one right side a column
-    forward = np.array([np.einsum("iak,ik->ia", G, np.asarray(A @ v.reshape(-1, q))).reshape(-1) for v in V.T]).T
-    inner = solved(M, forward)
-    back = [np.asarray(A.T @ np.einsum("iak,ia->ik", G, w.reshape(n, q))).reshape(-1) for w in inner.T]
-    made = (V - np.array(back).T) / lam
-    if not problem.intercept:
-        return np.asarray(made[:, 0])
-    corner = blocks.sum(axis=0) / n - V[:, 1:].T @ made[:, 1:]
-    last = solved((corner + corner.T) / 2.0, r[d:] - V[:, 1:].T @ made[:, 0])
-    return np.concatenate([made[:, 0] - made[:, 1:] @ last, last])
-
-
-def roots(B: Array) -> Array:
-    """Symmetric square roots of positive semidefinite matrices."""
-    values, vectors = np.linalg.eigh(B)
-    made: Array = (vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ vectors.transpose(0, 2, 1)
-    return made
-
-
-def _towards(problem: Problem, loss: Loss, x: Array, aim: Array, z: Array, u: Array) -> tuple[Array, float]:
-    """As far from x towards the aim as P falls: the point, and which part t of the way that is."""
+def _towards(problem: Problem, loss: Loss, x: Array, aim: Array, z: Array, u: Array) -> tuple[Array, float, float]:
+    """As far from x towards the aim as P falls: the point, which part t of the way it is, P's fall over the model's."""
     d, move = problem.d, aim - x
-    if not np.isfinite(aim).all():
-        return x, 0.0
+    lost = _verbs.affine(problem.g) and not move.any() and u.any()  # no curvature at all, no penalty
+    if lost or not np.isfinite(aim).all():
+        return x, 0.0, 0.0
     along, before = predictions(problem, move), loss.value(z)
     was, t = problem.penalty(x[:d], np.zeros(d))[0], 1.0
     slope = float(u @ move) + problem.penalty(aim[:d], np.zeros(d))[0] - was  # of P, at most
+    if abs(slope) <= 1e-13 * abs(before + was):  # below rounding
+        return aim, 1.0, 1.0
     for _ in range(HALVINGS):
         ahead = aim if t == 1.0 else x + t * move
         change = loss.value(z + t * along) - before + problem.penalty(ahead[:d], np.zeros(d))[0] - was
-        if change <= 1e-4 * t * slope or abs(slope) <= 1e-13 * abs(before + was):  # falls; below rounding
-            return ahead, t
+        if change <= 1e-4 * t * slope:
+            return ahead, t, change / (slope * (t - t * t / 2.0))
         t /= 2.0
-    return x, 0.0
+    return x, 0.0, 0.0
 
 
-def _raise_or_lower(floor: Array, t: float) -> None:
-    """The floor of the curvature, by the part t of the last move that was made: higher where that was little."""
-    if t == 1.0:
-        floor[0] = floor[0] / 10.0 if floor[0] > 1e-8 else 0.0
-    elif t < 0.2:
-        floor[0] = min(max(10.0 * floor[0], 1e-3), 1.0)
+def _raise_or_lower(floor: Array, t: float, gain: float) -> None:
+    """The floor of the curvature: higher where P fell by much less than the model said, lower where it did not."""
+    if t == 0.0:
+        floor[0] = min(max(100.0 * floor[0], 1e-2), 1.0)
+    elif t < 0.2 or gain < 0.25:
+        floor[0] = min(max(4.0 * floor[0], 1e-3), 1.0)
+    elif t == 1.0 and gain > 0.5:
+        floor[0] = floor[0] / 4.0 if floor[0] > 1e-6 else 0.0

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ Array = NDArray[Any]
 
 SMALL = 100_000  # stored entries up to which a problem is finished to rounding
 PATIENCE = 3  # certificates without progress that end the way to rounding; more where y is found step by step
+TRIAL = 200  # epochs of Newton's method after which another is tried, should it not be there
 FINISH = 200  # epochs of Newton's method at most, on the way from tol to rounding
 WEAKEST = ("none", "localised", "ball", "strong", "exact")  # kinds of certificates, the weakest first
 THEIRS = (  # what scikit-learn's estimators call their solvers: here, auto
@@ -93,12 +95,27 @@ def reach(problem: Problem, how: How, start: Any = None) -> Reached:
     """Solve one problem."""
     auto = isinstance(how.solver, str) and (how.solver == "auto" or how.solver in THEIRS)
     if auto and finishes(problem):
-        reached = _newton(problem, how, start)
-        if reached.converged or reached.status in (Status.TIME, Status.EPOCHS, Status.INTERRUPTED, Status.CALLBACK):
-            return reached
-        left = how.less(reached.epochs, reached.seconds)
-        return _joined(reached, _of(problem, _solve(problem, "auto", left, (reached.x, reached.y))))
+        return _small(problem, how, start)
     return _of(problem, _solve(problem, "auto" if auto else how.solver, how, start))
+
+
+def _small(problem: Problem, how: How, start: Any) -> Reached:
+    """Newton's method; where it does not get there soon, the choice of `solve`, and Newton's again from there."""
+    trial = replace(how, max_iter=min(how.max_iter, TRIAL))
+    reached = _newton(problem, trial, start)
+    for again in (False, True):
+        left = how.less(reached.epochs, reached.seconds)
+        spent = left.max_iter == 0 or left.max_time == 0.0
+        if reached.converged or spent or reached.status in (Status.INTERRUPTED, Status.CALLBACK, Status.TIME):
+            break
+        here = reached.x, reached.y
+        last = _newton(problem, left, here) if again else _of(problem, _solve(problem, "auto", left, here))
+        reached = _joined(reached, last)
+    if reached.converged and reached.method != "newton" and how.finish:
+        left = replace(how.less(0, reached.seconds), exactly=True)
+        last = _newton(problem, left, (reached.x, reached.y))
+        reached = _joined(reached, last) if last.converged else reached
+    return reached
 
 
 def finishes(problem: Problem) -> bool:
@@ -233,8 +250,16 @@ def complain(name: str, runs: Sequence[tuple[Problem, Reached]], how: How) -> No
         f"{name} did not converge{of}: {said}, asked tol={how.tol:g}, after {run.epochs} epochs and {run.seconds:.3g} "
         f"s of {run.method}; {ahead}. {advice(problem, run, how, needed)}",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=_outside(),
     )
+
+
+def _outside() -> int:
+    """How far up the caller is who is in neither package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("saddlery", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _local(run: Reached) -> str:

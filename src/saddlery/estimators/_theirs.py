@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import sklearn.linear_model
 import sklearn.svm
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import LabelBinarizer
 
 THEIRS = {
     "ElasticNet": sklearn.linear_model.ElasticNet,
@@ -40,13 +42,16 @@ def translated(model: Any) -> Any:
         if hasattr(model, attribute):
             setattr(made, attribute, getattr(model, attribute))
     if hasattr(model, "classes_"):
-        if name == "RidgeClassifier":  # there the classes are in the binarizer
-            from sklearn.preprocessing import LabelBinarizer
-
+        if name == "RidgeClassifier":
             made._label_binarizer = LabelBinarizer(pos_label=1, neg_label=-1).fit(model.classes_)
-        else:
-            made.classes_ = model.classes_
+        _with_classes(made, model.classes_)
     return made
+
+
+def _with_classes(made: Any, classes: Any) -> None:
+    """Give it its classes; in some versions of scikit-learn some estimators read them off their binarizer."""
+    if not isinstance(inspect.getattr_static(type(made), "classes_", None), property):
+        made.classes_ = classes
 
 
 def _bare(model: Any) -> Any:
@@ -66,9 +71,6 @@ def _bare(model: Any) -> Any:
 
 def _one_vs_rest(model: Any) -> Any:
     """One logistic regression for each class, as scikit-learn has them since there is no multi_class."""
-    from sklearn.multiclass import OneVsRestClassifier
-    from sklearn.preprocessing import LabelBinarizer
-
     made = OneVsRestClassifier(_bare(model))
     made.estimators_ = []
     for k in range(model.classes_.size):
@@ -77,6 +79,7 @@ def _one_vs_rest(model: Any) -> Any:
         one.classes_, one.n_features_in_ = np.array([0, 1]), model.n_features_in_
         made.estimators_.append(one)
     made.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(model.classes_)
+    _with_classes(made, model.classes_)
     made.n_features_in_ = model.n_features_in_
     if hasattr(model, "feature_names_in_"):
         made.feature_names_in_ = model.feature_names_in_

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -64,7 +65,7 @@ class HuberRegressor(Regression):
     fit_intercept : bool
         Fit w0, which is not penalised.
     tol : float
-        Relative duality gap to reach; here the gap is divided by the objective.
+        Relative duality gap to reach.
     solver : str or method
         "auto", the name of a method of ``saddlery.methods()``, or ``saddlery.method(name, ...)``.
     random_state : int, RandomState or None
@@ -192,6 +193,19 @@ class Family:
         spread = float(np.sqrt(np.average((self.b[live] - centre) ** 2, weights=self.weights[live])))
         return max(spread, LEAST)
 
+    @cached_property
+    def scale(self) -> float:
+        """The least P for coefficients of 0, by which gaps are divided."""
+        c, b = self.weights / self.weights.mean(), np.abs(self.b)
+        low, high = math.log(LEAST), math.log(max(float(b.max()), LEAST)) + 1.0
+        for _ in range(100):  # 1 - q rises with sigma
+            middle = (low + high) / 2.0
+            q = float(np.mean(c * np.minimum(b / math.exp(middle), self.epsilon) ** 2))
+            low, high = (middle, high) if q > 1.0 else (low, middle)
+        t = b / math.exp(high)
+        losses = np.where(t <= self.epsilon, t * t, 2.0 * self.epsilon * t - self.epsilon**2)
+        return math.exp(high) * float(np.mean(c * (1.0 + losses)))
+
     def certified(self, sigma: float, w: Array, duals: Sequence[Array]) -> Certificate:
         """The best certificate that the dual points v, and that of the predictions, make."""
         problem, x = self.at(sigma), w / sigma
@@ -208,7 +222,7 @@ class Family:
         primal = sigma * (1.0 + 2.0 * made.primal)
         gap = sigma * (slack + 2.0 * made.gap)
         local = sigma * (slack + 2.0 * made.local_gap)
-        return Certificate(primal, primal - gap, gap, gap / primal, made.kind, local), inner.y
+        return Certificate(primal, primal - gap, gap, gap / self.scale, made.kind, local), inner.y
 
 
 def excess(problem: Problem, y: Array) -> float:

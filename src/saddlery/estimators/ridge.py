@@ -169,7 +169,8 @@ class RidgeClassifier(Classification):
         self.max_time = max_time
 
     def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
-        if type_of_target(y, input_name="y") != "multilabel-indicator":
+        y = y if hasattr(y, "tocsr") else np.asarray(y)
+        if y.ndim < 2 or y.shape[1] < 2 or type_of_target(y, input_name="y") != "multilabel-indicator":
             self._labels = False
             return super()._data(X, y, sample_weight, reset)
         X, y = validate_data(self, X, y, accept_sparse=SPARSE, dtype=FLOATS, reset=reset, multi_output=True)
