@@ -42,7 +42,7 @@ ROOMS = {
     "terms": "terms",
     "couplings": "couplings",
     "problem": "problem inputs",
-    "certificate": "certificate repair nearby",
+    "certificate": "certificate repair nearby unpenalised",
     "sampling": "sampling",
     "steps": "steps",
     "kernels": "kernels _compile",

@@ -186,8 +186,8 @@ def test_a_bad_batch_size_is_refused(wrong):
 
 def test_what_no_method_can_solve_says_what_is_missing():
     with pytest.raises(ValueError, match=r"no method can .* gamma = 0.* lam = 0") as error:
-        sd.solve(sd.ERM(X, B, sd.Hinge(), sd.L1(0.1)))
-    assert str(error.value).count("L1 has lam = 0") == 1
+        sd.solve(sd.ERM(X, B, sd.Hinge(), sd.GroupL2(0.1, np.zeros(D, dtype=int))))
+    assert str(error.value).count("GroupL2 has lam = 0") == 1
 
 
 ODD = {

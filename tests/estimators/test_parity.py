@@ -191,7 +191,7 @@ def test_linear_svr(numbers, epsilon, weighting):
     his = fitted(sklearn.svm.LinearSVR(**options, dual=True, tol=1e-10, max_iter=2_000_000), X, y, s)
     assert mine.converged_
     close(mine, his, X, 2e-4)  # liblinear's dual descent gets no nearer here; ours is certified:
-    assert mine.certificate_.relative_gap < 1e-9
+    assert mine.certificate_.relative_gap < 1e-8
 
 
 @weighting
