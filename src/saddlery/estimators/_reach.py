@@ -28,7 +28,8 @@ from saddlery.result import History, Result, Row, Status
 Array = NDArray[Any]
 
 SMALL = 100_000  # stored entries up to which a problem is finished to rounding
-PATIENCE = 3  # certificates without progress that end the way to rounding; more where y is found step by step
+PATIENCE, SLOWLY = 2, 15  # certificates without progress that end the way to rounding; where f is not smooth
+ROUNDING = 1e-24  # of P(0): a gap that ends it too
 TRIAL = 200  # epochs of Newton's method after which another is tried, should it not be there
 FINISH = 200  # epochs of Newton's method at most, on the way from tol to rounding
 WEAKEST = ("none", "localised", "ball", "strong", "exact")  # kinds of certificates, the weakest first
@@ -130,7 +131,8 @@ def _newton(problem: Problem, how: How, start: Any) -> Reached:
     if not (first.status.ok and how.finish) or (first.epochs == 0 and not how.exactly):
         return reached
     left = replace(how.less(0, first.seconds), max_iter=FINISH, tol=0.0)
-    left = replace(left, callback=Enough(how.callback, PATIENCE if problem.gamma > 0.0 else 5 * PATIENCE))
+    patience = PATIENCE if problem.gamma > 0.0 else SLOWLY
+    left = replace(left, callback=Enough(how.callback, patience, ROUNDING * (problem.scale or 0.0)))
     result = _solve(problem, "newton", left, first, every=1)
     last, stopped = _of(problem, result), result.status
     joined = _joined(reached, last)
@@ -142,17 +144,21 @@ def _newton(problem: Problem, how: How, start: Any) -> Reached:
 
 
 class Enough:
-    """A callback that ends a run whose gap has stopped to fall: `patience` certificates that did not halve it."""
+    """A callback that ends a run whose gap has stopped to fall: `patience` certificates that did not halve it.
 
-    def __init__(self, callback: Callable[[Row], Any] | None, patience: int) -> None:
-        self.callback, self.patience, self.least, self.idle = callback, patience, math.inf, 0
+    Or once it is at most `enough`: since the distance of x goes with the root of the gap, x is then right to rounding.
+    """
+
+    def __init__(self, callback: Callable[[Row], Any] | None, patience: int, enough: float) -> None:
+        self.callback, self.patience, self.enough = callback, patience, enough
+        self.least, self.idle = math.inf, 0
 
     def __call__(self, row: Row) -> bool:
         again = row["epoch"] == 0.0  # where the run to tol has ended: heard already
         asked = self.callback is not None and not again and bool(self.callback(row))
         self.idle = 0 if row["gap"] < 0.5 * self.least else self.idle + 1
         self.least = min(self.least, row["gap"])
-        return asked or self.idle >= self.patience or self.least == 0.0
+        return asked or self.idle >= self.patience or self.least <= self.enough
 
 
 def _solve(problem: Problem, method: str | Algorithm, how: How, start: Any = None, every: int | str = "auto") -> Result:
