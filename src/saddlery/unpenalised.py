@@ -77,11 +77,11 @@ def bound(problem: Problem, x: Array, x0: Array, z: Array) -> Bound | None:
 
 def _columns(problem: Problem) -> Any:
     """A in double precision, with the column of ones."""
-    if "with ones" not in problem.made:
+    if "dense, with ones" not in problem.made:
         A = problem.coupling.rows.matrix()
         A = np.asarray(A.toarray() if hasattr(A, "toarray") else A, dtype=np.float64)
-        problem.made["with ones"] = np.hstack([A, np.ones((A.shape[0], 1))]) if problem.intercept else A
-    return problem.made["with ones"]
+        problem.made["dense, with ones"] = np.hstack([A, np.ones((A.shape[0], 1))]) if problem.intercept else A
+    return problem.made["dense, with ones"]
 
 
 def _gram(A: Array, weights: Array) -> Array:

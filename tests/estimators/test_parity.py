@@ -255,10 +255,26 @@ def test_real_data(name):
 def test_data_that_are_too_large_to_be_finished(name):
     """Above 100,000 entries the methods run until the gap is tol: coefficients are as exact as that."""
     X, y = sd.load_dataset(name)[:2]
-    mine = sd.LogisticRegression(C=0.1, tol=1e-13, max_iter=10_000).fit(X, y)
     his = theirs.LogisticRegression(C=0.1, solver="newton-cholesky", tol=1e-12, max_iter=1000)
-    close(mine, fitted(his, X.toarray(), y), X)
-    assert mine.solver_ != "newton"
+    fitted(his, X.toarray(), y)
+    for solver in ("auto", "adaspdc-balanced"):
+        mine = sd.LogisticRegression(C=0.1, tol=1e-15, max_iter=10_000, solver=solver).fit(X, y)
+        close(mine, his, X)
+
+
+def test_few_columns_are_newtons():
+    """Where epochs would be many; where they are few the stochastic methods are quicker."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 12))
+    y = (X[:, 0] + rng.standard_normal(X.shape[0]) > 0.0).astype(int)
+    for options in ({"C": 1e4}, {"l1_ratio": 1.0}):
+        model = sd.LogisticRegression(**options).fit(X, y)
+        assert model.solver_ == "newton" and model.converged_
+    more = rng.standard_normal((2000, 400))
+    assert sd.LogisticRegression(C=1e-5).fit(more, y[:2000]).solver_ == "adasdca+"
+    assert sd.Lasso(0.01).fit(X, X[:, 0]).solver_ == "newton"
+    wide = sp.random_array((1000, 20_000), density=0.01, format="csr", rng=0)
+    assert sd.Lasso(0.1).fit(wide, wide.sum(axis=1)).solver_ != "newton"
 
 
 def test_iris_at_first_sight():

@@ -20,6 +20,7 @@ from saddlery.terms._verbs import prox
 
 Array = NDArray[Any]
 
+WORK = 1e9  # entries of H that sweeps may touch in all, beyond the least there are
 SWEEPS, ROUNDS, TRIES = 5, 60, 6  # of coordinate descent between two linear systems; of both; of lengths of a move
 CLOSE = 1e-7  # of the first distance from the solution: that of a model whose pieces have settled
 SINGULAR = 1e-14  # a pivot, or an eigenvalue, of a matrix with ones on its diagonal that is taken for 0
@@ -33,8 +34,11 @@ def minimise(g: Any, lam: float, H: Array, r: Array, x: Array, free: int) -> Arr
     model = Model(g, lam, H, np.maximum(np.diagonal(H), SINGULAR * max(float(np.diagonal(H).max()), 1e-300)), free)
     x, r = x.copy(), r.copy()
     first = model.off(x, model.pieces(x, r)[0])
-    for _ in range(ROUNDS):
-        sweep(g, H, model.diagonal, x, r, model.last, SWEEPS)
+    left = WORK / x.size**2
+    for number in range(ROUNDS):
+        times = min(SWEEPS << number // 5, max(SWEEPS, int(left)))  # more where the system does not end it soon
+        left -= times
+        sweep(g, H, model.diagonal, x, r, model.last, times)
         p, loose, bend = model.pieces(x, r)
         if not loose.any():
             break

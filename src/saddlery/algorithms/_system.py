@@ -64,17 +64,37 @@ def sparse(A: Any) -> bool:
 def hessian(problem: Problem, A: Any, B: Array) -> Array:
     """A' diag(B) A / n with a column of ones for the intercept, for q outputs in the order of x."""
     q, n = problem.q, problem.n
-    if problem.intercept:
-        A = sp.hstack([A, sp.csr_array(np.ones((n, 1)))]).tocsr() if sparse(A) else np.hstack([A, np.ones((n, 1))])
+    if "with ones" not in problem.made:
+        problem.made["with ones"] = _with_ones(A, n) if problem.intercept else (A, A.T.tocsr() if sparse(A) else A.T)
+    A, transposed = problem.made["with ones"]
     k, blocks = A.shape[1], B.reshape(n, q, q)
     H = np.empty((k, q, k, q))
     for a in range(q):
         for b in range(a + 1):
-            weighted = A.multiply(blocks[:, a, b, None]).tocsr() if sparse(A) else A * blocks[:, a, b, None]
-            part = A.T @ weighted
-            part = part.toarray() if sparse(A) else part
-            H[:, a, :, b] = H[:, b, :, a] = part / n
+            part = transposed @ _weighted(A, blocks[:, a, b])
+            H[:, a, :, b] = H[:, b, :, a] = (part.toarray() if sparse(A) else part) / n
     return H.reshape(k * q, k * q)
+
+
+def _with_ones(A: Any, n: int) -> tuple[Any, Any]:
+    """A with a column of ones, and its transpose."""
+    if not sparse(A):
+        long = np.hstack([A, np.ones((n, 1))])
+        return long, long.T
+    long = sp.hstack([A, sp.csr_array(np.ones((n, 1)))]).tocsr()
+    return long, long.T.tocsr()
+
+
+def _weighted(A: Any, weights: Array) -> Any:
+    """diag(weights) A."""
+    if not sparse(A):
+        return A * weights[:, None]
+    return sp.csr_array((A.data * np.repeat(weights, np.diff(A.indptr)), A.indices, A.indptr), shape=A.shape)
+
+
+def decomposes(A: Any) -> bool:
+    """Is A small enough to be decomposed? Else the normal equations are taken."""
+    return not sparse(A) and A.size <= DENSE
 
 
 def least_squares(problem: Problem, A: Array, x: Array, y: Array, u: Array) -> Array:

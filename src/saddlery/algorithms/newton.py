@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 
 from saddlery.algorithms._model import minimise
 from saddlery.algorithms._protocol import FIGURE, HERE, SEPARABLE, Need, State
-from saddlery.algorithms._system import hessian, least_squares, linear, matrix, quadratic, shifted, size, sparse, turned
+from saddlery.algorithms._system import (
+    decomposes,
+    hessian,
+    least_squares,
+    linear,
+    matrix,
+    quadratic,
+    shifted,
+    size,
+    turned,
+)
 from saddlery.problem import Problem
 from saddlery.sampling import Replay
 from saddlery.terms import _verbs
@@ -111,7 +121,7 @@ class Newton:
         u = np.concatenate([problem.coupling.force(y), sums(problem, y)])
         A, means = matrix(problem)
         at, r = shifted(problem, x, means), turned(problem, u, means)
-        if _verbs.affine(problem.g) and quadratic(problem) and not sparse(A):
+        if _verbs.affine(problem.g) and quadratic(problem) and decomposes(A):
             aim, cost = least_squares(problem, A, at, y, u), size(problem)
         elif _verbs.affine(problem.g):
             r[:d] += problem.lam * x[:d]

@@ -22,8 +22,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from saddlery.algorithms import METHODS, method
 from saddlery.certificate import Certificate
 from saddlery.estimators import _saved
+from saddlery.estimators._complaint import complain
 from saddlery.estimators._heard import CallbackSupportMixin, Ears
-from saddlery.estimators._reach import THEIRS, How, Reached, certified, complain, reach, together
+from saddlery.estimators._reach import THEIRS, How, Reached, certified, reach, together
 from saddlery.problem import Problem
 from saddlery.result import Status
 from saddlery.terms.elastic_net import L1L2

@@ -1,7 +1,8 @@
 """From a problem to coefficients: the one way in which every estimator solves.
 
 1. ``solver="auto"``, small problems: ``newton``, until the gap is at most tol, and on to rounding. What is random or
-   unfinished is thereby out of the answer: weights and repeated rows, dense and sparse data give the same.
+   unfinished is thereby out of the answer: weights and repeated rows, dense and sparse data give the same. Larger ones
+   with few columns: ``newton`` until the gap is at most tol.
 2. Others: the method asked for, or the choice of ``saddlery.solve``.
 3. Not converged: one warning, the same for all.
 """
@@ -9,27 +10,29 @@
 from __future__ import annotations
 
 import math
-import sys
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from saddlery.algorithms import METHODS, Algorithm, missing
+from saddlery.algorithms._auto import proved
+from saddlery.algorithms._system import quadratic, size
 from saddlery.certificate import Certificate, certify
 from saddlery.loop import solve
 from saddlery.problem import Problem
 from saddlery.result import History, Result, Row, Status
+from saddlery.terms import _verbs
 
 Array = NDArray[Any]
 
 SMALL = 100_000  # stored entries up to which a problem is finished to rounding
 PATIENCE, SLOWLY = 2, 15  # certificates without progress that end the way to rounding; where f is not smooth
 ROUNDING = 1e-24  # of P(0): a gap that ends it too
+LARGEST = 30_000_000  # entries of dense data of which Newton's method may make copies
+HEAVY = 1.0  # seconds, about, that a step of it may take where epochs are not foreseen
+SHORT = 40  # epochs of its trial on data that are not small
 TRIAL = 200  # epochs of Newton's method after which another is tried, should it not be there
 FINISH = 200  # epochs of Newton's method at most, on the way from tol to rounding
 WEAKEST = ("none", "localised", "ball", "strong", "exact")  # kinds of certificates, the weakest first
@@ -97,12 +100,34 @@ def reach(problem: Problem, how: How, start: Any = None) -> Reached:
     auto = isinstance(how.solver, str) and (how.solver == "auto" or how.solver in THEIRS)
     if auto and finishes(problem):
         return _small(problem, how, start)
+    if auto and few_columns(problem, how.tol):
+        return _small(problem, replace(how, finish=False), start, SHORT)
     return _of(problem, _solve(problem, "auto" if auto else how.solver, how, start))
 
 
-def _small(problem: Problem, how: How, start: Any) -> Reached:
+def few_columns(problem: Problem, tol: float) -> bool:
+    """Are Newton's steps, which grow with the square of the columns, cheaper than the epochs that are proved to do?
+
+    A heuristic, by times measured on nine sets of real data. Where columns can be 0 (l1, box) epochs are many, and
+    nothing is proved of how many: then always, if a step is not much work.
+    """
+    if missing(METHODS["newton"], problem) or problem.gamma == 0.0:
+        return False
+    n, k, q, stored = problem.n, size(problem), problem.q, problem.coupling.rows.stored
+    dense = stored > n * problem.d / q / 2
+    if dense and stored > LARGEST:
+        return False
+    product = n * float(k) * k * 2e-10 if dense else stored * (stored / n) * q * q * 3e-9
+    step = product + k**3 * 1e-10 + n * q * 1e-7 + 5e-4
+    if problem.lam == 0.0 or not _verbs.affine(problem.g):
+        return step <= HEAVY
+    steps = 2 if quadratic(problem) else 8
+    return steps * step < proved(problem) * math.log(1.0 / max(tol, 1e-15)) * (6e-9 * stored + 3e-8 * n)
+
+
+def _small(problem: Problem, how: How, start: Any, first: int = TRIAL) -> Reached:
     """Newton's method; where it does not get there soon, the choice of `solve`, and Newton's again from there."""
-    trial = replace(how, max_iter=min(how.max_iter, TRIAL))
+    trial = replace(how, max_iter=min(how.max_iter, first))
     reached = _newton(problem, trial, start)
     for again in (False, True):
         left = how.less(reached.epochs, reached.seconds)
@@ -236,87 +261,3 @@ def together(certificates: Sequence[Certificate], scales: Sequence[float]) -> Ce
     local = sum(each.figure for each in certificates) if kind == "localised" else math.nan
     relative = gap / scale if gap > 0.0 and math.isfinite(gap) else gap
     return Certificate(primal, primal - gap, gap, relative, kind, local)
-
-
-# ---- not converged -------------------------------------------------------------------------------------------------
-
-
-def complain(name: str, runs: Sequence[tuple[Problem, Reached]], how: How) -> None:
-    """One warning for all that did not converge: what was reached, what was asked, what it took, what to do."""
-    worst = [(problem, run) for problem, run in runs if not run.converged]
-    if not worst:
-        return
-    problem, run = max(worst, key=lambda pair: pair[1].certificate.relative_gap)
-    of = f" ({len(worst)} of {len(runs)} problems; the worst)" if len(runs) > 1 else ""
-    gap = run.certificate.relative_gap
-    said = f"relative gap {gap:.1e}" if math.isfinite(gap) else f"{_local(run)}no bound of the gap is known"
-    needed = epochs_to(run.history, gap, how.tol)
-    ahead = f"about {needed:,} epochs in all at the rate seen" if needed is not None else "no rate can be read yet"
-    warnings.warn(
-        f"{name} did not converge{of}: {said}, asked tol={how.tol:g}, after {run.epochs} epochs and {run.seconds:.3g} "
-        f"s of {run.method}; {ahead}. {advice(problem, run, how, needed)}",
-        ConvergenceWarning,
-        stacklevel=_outside(),
-    )
-
-
-def _outside() -> int:
-    """How far up the caller is who is in neither package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("saddlery", "sklearn"):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-def _local(run: Reached) -> str:
-    return f"localised gap {run.certificate.local_gap:.1e}, " if math.isfinite(run.certificate.local_gap) else ""
-
-
-def epochs_to(history: History, gap: float, tol: float) -> int | None:
-    """Epochs that the whole run would take to tol, at the rate of the later half of its gaps; None if none is seen."""
-    epoch, gaps = history["epoch"].astype(np.float64), np.minimum.accumulate(history["gap"])
-    seen = np.isfinite(gaps) & (gaps > 0.0)
-    epoch, gaps = epoch[seen], gaps[seen]
-    if epoch.size < 2 or not 0.0 < tol < gap < math.inf:
-        return None
-    middle = int(np.searchsorted(epoch, (epoch[0] + epoch[-1]) / 2.0))
-    middle = min(middle, epoch.size - 2)
-    fallen, made = math.log(gaps[middle] / gaps[-1]), float(epoch[-1] - epoch[middle])
-    return math.ceil(epoch[-1] + math.log(gap / tol) * made / fallen) if fallen > 1e-9 and made > 0.0 else None
-
-
-def advice(problem: Problem, run: Reached, how: How, needed: int | None) -> str:
-    """One concrete thing to do."""
-    if run.status is Status.INTERRUPTED:
-        return "It was interrupted: fit again with warm_start=True to go on."
-    if run.certificate.kind == "localised":
-        return "Nothing is penalised: a little penalty (a finite C, alpha above 0) makes a bound."
-    if run.status is Status.STALLED:
-        return f"Rounding does not allow more: set tol={_round(2.0 * run.certificate.relative_gap)}."
-    ratio = _unequal(problem)
-    if ratio > 1e3 and (needed is None or needed > 5 * run.epochs):
-        return f"Columns differ in size by {ratio:.0e}: scale them, with StandardScaler or MaxAbsScaler."
-    if run.status is Status.TIME and needed is not None and run.epochs:
-        return f"Set max_time={_round(1.3 * needed * run.seconds / run.epochs)}."
-    if run.status is Status.EPOCHS and needed is not None and needed <= 100 * max(how.max_iter, 1):
-        return f"Set max_iter={math.ceil(1.3 * needed)}."
-    if run.status is Status.EPOCHS and run.epochs < 50:
-        return f"Set max_iter={max(10 * how.max_iter, 100)}."
-    if run.status is Status.TIME:
-        return f"Set max_time={_round(10.0 * max(run.seconds, 0.1))}."
-    return f"A larger penalty is easier, and so is a larger tol, such as {_round(2.0 * run.certificate.relative_gap)}."
-
-
-def _round(number: float) -> str:
-    return f"{number:.1g}" if math.isfinite(number) else "1e-2"
-
-
-def _unequal(problem: Problem) -> float:
-    """The largest over the smallest root mean square of the columns that are not 0."""
-    matrix = problem.coupling.rows.matrix()
-    if not hasattr(matrix, "multiply"):
-        squares = np.einsum("ij,ij->j", matrix, matrix, dtype=np.float64)
-    else:
-        squares = np.asarray(matrix.multiply(matrix).sum(axis=0)).reshape(-1)
-    squares = squares[squares > 0.0]
-    return float(np.sqrt(squares.max() / squares.min())) if squares.size else 1.0

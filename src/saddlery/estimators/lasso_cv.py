@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from saddlery.estimators._complaint import complain
 from saddlery.estimators._folds import fold_paths, routed, router
 from saddlery.estimators._heard import with_callbacks
 from saddlery.estimators._linear import Data, Linear, Self
-from saddlery.estimators._reach import complain
 from saddlery.estimators._regression import Regression
 from saddlery.estimators.lasso import ElasticNet
 from saddlery.estimators.path import grid_of, strongest_first

@@ -13,10 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import _check_method_params
 
+from saddlery.estimators._complaint import complain
 from saddlery.estimators._folds import Fold, fold_paths, knowing, routed, router
 from saddlery.estimators._heard import with_callbacks
 from saddlery.estimators._linear import Data, Self
-from saddlery.estimators._reach import certified, complain, together
+from saddlery.estimators._reach import certified, together
 from saddlery.estimators.logistic import LogisticRegression
 
 Array = NDArray[Any]

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from saddlery.certificate import Certificate
+from saddlery.estimators._complaint import complain
 from saddlery.estimators._linear import Data, Linear, penalty_of
-from saddlery.estimators._reach import How, Reached, complain, reach
+from saddlery.estimators._reach import How, Reached, reach
 from saddlery.problem import ERM, Problem
 from saddlery.result import Status
 

@@ -19,10 +19,10 @@ from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from saddlery.estimators._complaint import complain
 from saddlery.estimators._folds import fold_paths, routed, router
 from saddlery.estimators._heard import with_callbacks
 from saddlery.estimators._linear import Data, Linear, Self
-from saddlery.estimators._reach import complain
 from saddlery.estimators._regression import MultiRegression
 from saddlery.estimators.path import strongest_first
 from saddlery.estimators.ridge import Ridge
