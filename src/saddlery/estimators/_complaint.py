@@ -74,14 +74,18 @@ def advice(problem: Problem, run: Reached, how: How, needed: int | None) -> str:
     if ratio > 1e3 and (needed is None or needed > 5 * run.epochs):
         return f"Columns differ in size by {ratio:.0e}: scale them, with StandardScaler or MaxAbsScaler."
     if run.status is Status.TIME and needed is not None and run.epochs:
-        return f"Set max_time={_round(1.3 * needed * run.seconds / run.epochs)}."
+        return f"Set max_time={_seconds(1.3 * needed * run.seconds / run.epochs)}."
     if run.status is Status.EPOCHS and needed is not None and needed <= 100 * max(how.max_iter, 1):
         return f"Set max_iter={math.ceil(1.3 * needed)}."
     if run.status is Status.EPOCHS and run.epochs < 50:
         return f"Set max_iter={max(10 * how.max_iter, 100)}."
     if run.status is Status.TIME:
-        return f"Set max_time={_round(10.0 * max(run.seconds, 0.1))}."
+        return f"Set max_time={_seconds(10.0 * max(run.seconds, 0.1))}."
     return f"A larger penalty is easier, and so is a larger tol, such as {_round(2.0 * run.certificate.relative_gap)}."
+
+
+def _seconds(number: float) -> str:
+    return f"{number:.2g}" if number < 10.0 else f"{math.ceil(number)}"
 
 
 def _round(number: float) -> str:

@@ -138,6 +138,12 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         if data.classes is not None:
             self.classes_ = data.classes
 
+    def _take(self, model: Linear) -> None:
+        """The fitted attributes of the model that was chosen become this one's."""
+        own = ("n_features_in_", "feature_names_in_")
+        fitted = {k: v for k, v in vars(model).items() if k.endswith("_") and not k.startswith("_") and k not in own}
+        self.__dict__.update(fitted)
+
     # ---- what all do
 
     @property

@@ -176,17 +176,10 @@ class ElasticNetCV(Regression):
         self.alphas_ = np.array(alphas) if len(alphas) > 1 and isinstance(self.alphas, Integral) else alphas[0]
         self.alpha_, self.l1_ratio_ = float(alphas[ratio][place]), float(models[ratio].l1_ratio)
         failed = [one for each in paths for fold in each for one in fold.failed]
-        self._choose(models[ratio].set_params(alpha=self.alpha_), X, y, sample_weight)
+        self._take(models[ratio].set_params(alpha=self.alpha_).fit(X, y, sample_weight))
         if failed and self.converged_:
             complain(f"{type(self).__name__} (in cross-validation)", failed, self._how())
         return self
-
-    def _choose(self, model: Linear, X: Any, y: Any, sample_weight: Any) -> None:
-        """Fit the chosen model, and take over its attributes."""
-        model.fit(X, y, sample_weight)
-        for name, value in vars(model).items():
-            if name.endswith("_") and not name.startswith("_") and name not in ("n_features_in_", "feature_names_in_"):
-                setattr(self, name, value)
 
     def _problems(self, data: Data) -> list[Any]:
         model = self._model(self.l1_ratio_)

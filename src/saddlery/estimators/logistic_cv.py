@@ -210,9 +210,7 @@ class LogisticRegressionCV(LogisticRegression):
     def _refit(self, model: LogisticRegression, X: Any, y: Any, sample_weight: Any) -> None:
         model.fit(X, y, sample_weight)
         self._chosen = float(model.C), float(model.l1_ratio or 0.0)
-        for name, value in vars(model).items():
-            if name.endswith("_") and not name.startswith("_") and name not in ("n_features_in_", "feature_names_in_"):
-                setattr(self, name, value)
+        self._take(model)
 
     def _average(self, data: Data, paths: list[list[Fold]], scores: Array, back: Array) -> None:
         """Means over folds of what is best in each."""

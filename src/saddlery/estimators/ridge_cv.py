@@ -144,9 +144,7 @@ class RidgeCV(MultiRegression):
         else:
             self._cross_validate(data, y, alphas, split)
         model = self._model(self.alpha_).fit(X, y, sample_weight)
-        for name, value in vars(model).items():
-            if name.endswith("_") and not name.startswith("_") and name not in ("n_features_in_", "feature_names_in_"):
-                setattr(self, name, value)
+        self._take(model)
         return self
 
     def _scorer(self) -> Any:
