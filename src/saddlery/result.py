@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,28 +47,24 @@ class Status(enum.Enum):
         return self.value
 
 
-class History(Mapping[str, Array]):
-    """One row for each certificate: a mapping from column names to arrays.
+class History(dict[str, Array]):
+    """One row for each certificate: a dict from column names to arrays, as ``pandas.DataFrame`` takes it.
 
     epoch; passes: the method's own work, in passes over the data; certificate_passes: passes spent on certificates;
     seconds: since the start, certificates included; primal, dual, gap.
     """
 
     def __init__(self, rows: list[tuple[float, ...]] | None = None) -> None:
-        self.rows: list[tuple[float, ...]] = [] if rows is None else rows
+        self.rows: list[tuple[float, ...]] = [] if rows is None else list(rows)
+        table = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), len(COLUMNS))
+        super().__init__(zip(COLUMNS, table.T.copy(), strict=True))
+        self["epoch"] = self["epoch"].astype(np.int64)
 
-    def __getitem__(self, name: str) -> Array:
-        place = COLUMNS.index(name) if name in COLUMNS else -1
-        if place < 0:
-            raise KeyError(f"the history has no column {name!r}; it has {', '.join(COLUMNS)}")
-        column = np.array([row[place] for row in self.rows], dtype=np.float64)
-        return column.astype(np.int64) if name == "epoch" else column
+    def __missing__(self, name: str) -> Array:
+        raise KeyError(f"the history has no column {name!r}; it has {', '.join(COLUMNS)}")
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(COLUMNS)
-
-    def __len__(self) -> int:
-        return len(COLUMNS)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return History, (self.rows,)
 
     def __repr__(self) -> str:
         return f"History({len(self.rows)} rows of {', '.join(COLUMNS)})"

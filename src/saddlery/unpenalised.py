@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from saddlery.couplings.spectrum import within_reach
 from saddlery.problem import Problem
-from saddlery.terms._sums import Single, rooms
+from saddlery.terms._sums import Single, feasible, rooms
 from saddlery.terms.softmax import Softmax
 
 Array = NDArray[Any]
@@ -50,12 +50,14 @@ def bound(problem: Problem, x: Array, x0: Array, z: Array) -> Bound | None:
     scalar = isinstance(problem.coupling.blocks, Single)
     if not (scalar or isinstance(problem.f, Softmax)) or not within_reach(problem.coupling):
         return None
-    A = _columns(problem)
+    A = columns(problem)
     n, q = A.shape[0], problem.q
     size = np.sqrt(_gram(A, np.ones(n)).diagonal())
     if not size.all():
         return None
-    Y, bent = problem.gradients(z).reshape(n, q), _bent(problem, z)
+    y, bent = problem.gradients(z).reshape(-1), _bent(problem, z)
+    feasible(problem.coupling.blocks, problem.f, y, problem.b, problem.c)  # c f' / c need not be f' to the last digit
+    Y = y.reshape(n, q)
     for _ in range(2):  # once more for what rounding left
         room = _rooms(problem, Y)
         w = _solved(_gram(A, room * bent), size, np.asarray(A.T @ Y))
@@ -75,7 +77,7 @@ def bound(problem: Problem, x: Array, x0: Array, z: Array) -> Bound | None:
     return Bound(max(gap, 0.0), Y.reshape(-1))
 
 
-def _columns(problem: Problem) -> Any:
+def columns(problem: Problem) -> Any:
     """A in double precision, with the column of ones."""
     if "dense, with ones" not in problem.made:
         A = problem.coupling.rows.matrix()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import re
@@ -275,6 +276,12 @@ def rewritten(path, change, forge=False):
             bundle.writestr(f"a{k}.npy", part)
 
 
+def numpy_bytes(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
 def test_tampered_and_foreign_files_are_refused(tmp_path):
     path = tmp_path / "m"
     model = sd.Ridge().fit(XR, YR)
@@ -298,6 +305,19 @@ def test_tampered_and_foreign_files_are_refused(tmp_path):
     refused("no model 'os.system'", change=lambda head, parts: head.update({"class": "os.system"}), forge=True)
     refused("no name of a fitted", change=lambda head, parts: head["fitted"].update(predict=["plain", 1]), forge=True)
     refused("unknown kind", change=lambda head, parts: head["fitted"].update(coef_=["pickle", 0]), forge=True)
+    refused("a vector or", change=lambda head, parts: head["fitted"].update(coef_=["plain", "x"]), forge=True)
+    refused("go together", change=lambda head, parts: head["fitted"].update(n_features_in_=["plain", 3]), forge=True)
+    places = [numpy_bytes(np.array(a)) for a in ([1.0], [99_999_999], [0, 1])]
+
+    def lead_astray(head, parts):
+        head["fitted"]["coef_"] = ["csr", [1, 10], *(["array", k] for k in range(3))]
+        parts[:3] = places
+
+    refused("not a whole model", change=lead_astray, forge=True)
+    for bad in (np.array(1j), np.zeros(2, dtype="V3"), np.array([None])):
+        content = numpy_bytes(bad)
+        refused("not a whole", change=lambda head, parts, content=content: parts.__setitem__(0, content), forge=True)
+    refused("not a model of saddlery's", change=lambda head, parts: head.update({"class": []}), forge=True)
     refused("format 9", change=lambda head, parts: head.update(format=9), forge=True)
     hidden = pickle.dumps(model)
     refused("not a whole model", change=lambda head, parts: parts.__setitem__(0, hidden), forge=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,13 @@ from saddlery.problem import ERM, Problem
 
 Array = NDArray[Any]
 
+NEVER = 40.0  # below the least intercept: that of a class that has no row, whose probability is to be nothing
+
 
 class Classification(ClassifierMixin, Linear):
     """A label for each row; one-vs-rest for several classes, unless an estimator says otherwise."""
+
+    _present: Array
 
     def _data(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Data:
         X, y = validate_data(self, X, y, accept_sparse=SPARSE, dtype=FLOATS, reset=reset)
@@ -32,7 +37,7 @@ class Classification(ClassifierMixin, Linear):
         if present.size < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
-                f"one class: {present[0]!r}"
+                f"one class: {present.tolist()[0]!r}"
             )
         if reset:
             self.classes_ = np.unique(y)
@@ -49,11 +54,34 @@ class Classification(ClassifierMixin, Linear):
     def _problems(self, data: Data) -> list[Problem]:
         rows, total, codes = Rows.of(data.X), float(data.weights.sum()), data.targets[:, 0]
         made: list[Problem] = []
-        for k in [1] if self.classes_.size == 2 else range(self.classes_.size):
+        self._present = self._with_rows(codes, data.weights)
+        for k in [1] if self.classes_.size == 2 else self._present:
             loss, penalty = self._terms(total, len(made))
             labels = np.where(codes == k, 1.0, -1.0)
             made.append(ERM(rows, labels, loss, penalty, weights=data.weights, intercept=self.fit_intercept))
         return made
+
+    def _with_rows(self, codes: Array, weights: Array) -> Array:
+        """Classes to be fitted: beside an intercept those that have rows, for others there is no minimum."""
+        every = np.arange(self.classes_.size)
+        return np.unique(codes[weights > 0.0]) if self.fit_intercept else every
+
+    def _unpack(self, points: Sequence[Array], dtype: Any) -> dict[str, Any]:
+        made = super()._unpack(points, dtype)
+        return self._whole(made) if self.classes_.size > 2 else made
+
+    def _whole(self, made: dict[str, Any]) -> dict[str, Any]:
+        """With classes that have no row: coefficients 0 and an intercept that no other is below."""
+        if self._present.size == self.classes_.size:
+            return made
+        coef = np.zeros((self.classes_.size, made["coef_"].shape[1]), dtype=made["coef_"].dtype)
+        ends = np.full(self.classes_.size, made["intercept_"].min() - NEVER, dtype=coef.dtype)
+        coef[self._present], ends[self._present] = made["coef_"], made["intercept_"]
+        return {"coef_": coef, "intercept_": ends}
+
+    def _pack(self) -> list[Array]:
+        points = super()._pack()
+        return points if len(points) != self.classes_.size else [points[k] for k in self._present]
 
     def _epochs(self, epochs: list[int]) -> Any:
         return np.array(epochs, dtype=np.int32)

@@ -84,6 +84,16 @@ def advice(problem: Problem, run: Reached, how: How, needed: int | None) -> str:
     return f"A larger penalty is easier, and so is a larger tol, such as {_round(2.0 * run.certificate.relative_gap)}."
 
 
+def within(package: str) -> bool:
+    """Does a caller belong to the package?"""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_globals.get("__name__", "").startswith(package):
+            return True
+    return False
+
+
 def _seconds(number: float) -> str:
     return f"{number:.2g}" if number < 10.0 else f"{math.ceil(number)}"
 

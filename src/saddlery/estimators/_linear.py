@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from saddlery.algorithms import METHODS, method
 from saddlery.certificate import Certificate
 from saddlery.estimators import _saved
-from saddlery.estimators._complaint import complain
+from saddlery.estimators._complaint import complain, within
 from saddlery.estimators._heard import CallbackSupportMixin, Ears
 from saddlery.estimators._reach import THEIRS, How, Reached, certified, reach, together
 from saddlery.problem import Problem
@@ -186,6 +186,8 @@ class Linear(CallbackSupportMixin, BaseEstimator):
             reached = self._solve(problems, starts, self._how(heard))
             self._keep(data, problems, reached)
         complain(type(self).__name__, list(zip(problems, reached, strict=True)), self._how())
+        if any(each.status is Status.INTERRUPTED for each in reached) and within("sklearn.model_selection"):
+            raise KeyboardInterrupt  # the search is to end, not only this fit
         return self
 
     def _solve(self, problems: Sequence[Problem], starts: Sequence[Any], how: How) -> list[Reached]:
@@ -232,13 +234,19 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         self.dual_coef_ = self._dual_coef(reached)
         if data.X.dtype == np.float32:  # coefficients are rounded: what is certified is what is kept
             for each, problem, x in zip(reached, problems, self._pack(), strict=True):
-                each.certificate = certified(problem, x, each.y)
+                each.certificate = self._certified(data, problem, x, each.y)
+                if each.converged and each.certificate.relative_gap > self.tol:
+                    each.status = Status.STALLED
         self.certificate_ = together([each.certificate for each in reached], [each.scale for each in reached])
         self.converged_ = all(each.converged for each in reached)
         self.history_ = reached[0].history if len(reached) == 1 else [each.history for each in reached]
         self.n_iter_ = self._epochs([each.epochs for each in reached])
         self.solver_ = reached[0].method
         self.notes_ = list(dict.fromkeys(note for each in reached for note in each.notes))
+
+    def _certified(self, data: Data, problem: Problem, x: Array, y: Array) -> Certificate:
+        """The certificate of coefficients as they are kept."""
+        return certified(problem, x, y)
 
     def _epochs(self, epochs: list[int]) -> Any:
         return max(epochs)

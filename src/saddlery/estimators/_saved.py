@@ -3,6 +3,8 @@
     model.json     format, version, class, parameters, which attributes are which arrays, and a checksum of it all
     a0.npy, ...    the arrays (read with allow_pickle=False)
 
+Nothing is compressed, so that a small file cannot fill the memory.
+
 A checksum finds what was damaged or changed by hand; whoever means harm can make a new one, and gains nothing by it
 but wrong numbers: `certify` recomputes what they are worth from the data.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import zipfile
 from dataclasses import asdict, fields
@@ -28,7 +31,7 @@ from saddlery.certificate import Certificate
 from saddlery.result import History
 
 FORMAT, NAME = 1, "saddlery model"
-LARGEST = 1 << 34  # bytes that an array may take in memory
+NUMBERS = "biufUS"  # kinds of arrays that are read
 
 
 def save(model: Any, path: str | Path) -> None:
@@ -53,9 +56,11 @@ def save(model: Any, path: str | Path) -> None:
     parts = [_bytes(array) for array in arrays]
     head["checksum"] = _checksum(head, parts)
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as bundle:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as bundle:
             bundle.writestr("model.json", json.dumps(head, indent=1))
             for k, part in enumerate(parts):
                 bundle.writestr(f"a{k}.npy", part)
@@ -80,29 +85,62 @@ def load(path: str | Path) -> Any:
     if made is None:
         raise ValueError(f"{path}: there is no model {head['class']!r}; it may be of a newer version of saddlery")
     try:
-        arrays = [np.load(io.BytesIO(part), allow_pickle=False) for part in parts]
+        arrays = [_read_array(part) for part in parts]
         model = made(**{name: _in(value, arrays) for name, value in head["parameters"].items()})
         for name, value in head["fitted"].items():
             if not name.endswith("_") or name.startswith("_"):
                 raise ValueError(f"{name} is no name of a fitted attribute")
             setattr(model, name, _in(value, arrays))
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        _fits_together(model)
+    except Exception as error:  # whatever a file that was made up brings about
         raise ValueError(f"{path}: not a whole model of saddlery's ({error})") from error
     return model
 
 
+def _read_array(part: bytes) -> np.ndarray:
+    """An array of numbers or texts, which its header must agree to fill."""
+    file = io.BytesIO(part)
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    if dtype.kind not in NUMBERS or dtype.itemsize * math.prod(shape) != len(part) - file.tell():
+        raise ValueError(f"an array of dtype {dtype} and shape {shape} in {len(part)} bytes")
+    made: np.ndarray = np.load(io.BytesIO(part), allow_pickle=False)
+    return made
+
+
+def _fits_together(model: Any) -> None:
+    """Are the coefficients numbers, one for each feature, and intercepts that go with them?"""
+    coef, end, features = model.coef_, np.asarray(model.intercept_), model.n_features_in_
+    if len(np.shape(coef)) not in (1, 2):
+        raise ValueError("coefficients are a vector or a matrix")
+    rows = 1 if len(np.shape(coef)) == 1 else np.shape(coef)[0]
+    right = (
+        getattr(coef, "dtype", np.dtype("O")).kind == "f" and np.shape(coef)[-1] == features and end.dtype.kind in "fi"
+    )
+    if not right or end.size not in (1, rows) or not isinstance(features, int):
+        raise ValueError("coefficients, intercepts and the number of features do not go together")
+
+
 def _read(path: Path) -> tuple[dict[str, Any], list[bytes]]:
+    if not path.is_file():
+        raise (IsADirectoryError if path.is_dir() else FileNotFoundError)(f"{path}: no such file")
     try:
         with zipfile.ZipFile(path) as bundle:
-            sizes = {each.filename: each.file_size for each in bundle.infolist()}
-            if max(sizes.values(), default=0) > LARGEST or "model.json" not in sizes:
-                raise ValueError(f"{path}: not a model of saddlery's")
+            entries = {each.filename: each for each in bundle.infolist()}
+            if "model.json" not in entries or any(each.compress_type for each in entries.values()):
+                raise ValueError("no model.json in it, or compressed, which models are not")
             head = json.loads(bundle.read("model.json"))
-            parts = [bundle.read(f"a{k}.npy") for k in range(len(sizes) - 1)]
-    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, json.JSONDecodeError, EOFError) as error:
+            parts = [bundle.read(f"a{k}.npy") for k in range(len(entries) - 1)]
+    except Exception as error:  # a damaged zip has many ways to fail
         raise ValueError(f"{path}: not a model of saddlery's, or damaged ({error})") from error
     keys = {"name", "format", "class", "parameters", "fitted", "checksum"}
-    if not isinstance(head, dict) or head.get("name") != NAME or not keys <= set(head):
+    if (
+        not isinstance(head, dict)
+        or head.get("name") != NAME
+        or not keys <= set(head)
+        or type(head["class"]) is not str
+    ):
         raise ValueError(f"{path}: not a model of saddlery's")
     if head["format"] != FORMAT:
         raise ValueError(f"{path}: written in format {head['format']}; this version of saddlery reads format {FORMAT}")
@@ -167,6 +205,12 @@ def _array_out(value: np.ndarray, arrays: list[np.ndarray], name: str) -> Any:
     raise TypeError(f"{name} cannot be saved: an array of dtype {value.dtype}")
 
 
+def _place(k: Any) -> int:
+    if not isinstance(k, int) or k < 0:
+        raise ValueError(f"{k!r} is no number of an array")
+    return k
+
+
 def _in(value: Any, arrays: list[np.ndarray]) -> Any:
     kind, *parts = value
     match kind:
@@ -175,16 +219,23 @@ def _in(value: Any, arrays: list[np.ndarray]) -> Any:
         case "float":
             return float.fromhex(parts[0])
         case "scalar":
-            return arrays[parts[0]][()]
+            return arrays[_place(parts[0])][()]
         case "array":
-            return arrays[parts[0]]
+            return arrays[_place(parts[0])]
         case "csr":
             data, indices, start = (_in(part, arrays) for part in parts[1:])
-            return sp.csr_array((data, indices, start), shape=tuple(parts[0]))
+            if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in (data, indices, start)):
+                raise ValueError("a sparse matrix is made of vectors")
+            if data.dtype.kind != "f" or indices.dtype.kind != "i" or start.dtype.kind != "i":
+                raise ValueError("a sparse matrix has numbers and whole places")
+            rows, columns = (int(size) for size in parts[0])
+            made = sp.csr_array((data, indices, start), shape=(rows, columns))
+            made.check_format(full_check=True)
+            return made
         case "objects":
-            made = np.empty(len(parts[1]), dtype=object)
-            made[:] = [_in(each, arrays) for each in parts[1]]
-            return made.reshape(parts[0])
+            several = np.empty(len(parts[1]), dtype=object)
+            several[:] = [_in(each, arrays) for each in parts[1]]
+            return several.reshape(parts[0])
         case "list":
             return [_in(each, arrays) for each in parts[0]]
         case "tuple":

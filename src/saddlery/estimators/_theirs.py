@@ -75,7 +75,8 @@ def _one_vs_rest(model: Any) -> Any:
     made.estimators_ = []
     for k in range(model.classes_.size):
         one = _bare(model)
-        one.coef_, one.intercept_ = np.asarray(model.coef_)[k : k + 1], np.asarray(model.intercept_)[k : k + 1]
+        coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_)
+        one.coef_, one.intercept_ = coef[k : k + 1], np.asarray(model.intercept_)[k : k + 1]
         one.classes_, one.n_features_in_ = np.array([0, 1]), model.n_features_in_
         made.estimators_.append(one)
     made.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(model.classes_)

@@ -24,8 +24,6 @@ from saddlery.terms.softmax import Softmax
 
 Array = NDArray[Any]
 
-NEVER = 40.0  # below the least intercept: that of a class that has no row, whose probability is to be nothing
-
 
 class LogisticRegression(Classification):
     """Logistic regression, of two classes or several: scikit-learn's ``LogisticRegression``, with a certificate.
@@ -126,8 +124,6 @@ class LogisticRegression(Classification):
         self.multi_class = multi_class
         self.max_time = max_time
 
-    _present: Array
-
     @property
     def _multinomial(self) -> bool:
         return self.classes_.size > 2 and self.multi_class != "ovr"
@@ -154,7 +150,7 @@ class LogisticRegression(Classification):
         if not self._multinomial:
             return super()._problems(data)
         codes, weights = data.targets[:, 0], data.weights
-        self._present = np.unique(codes[weights > 0.0])
+        self._present = self._with_rows(codes, weights)
         loss, penalty = self._terms(float(weights.sum()), 0)
         labels = np.minimum(np.searchsorted(self._present, codes), self._present.size - 1)
         return [ERM(Rows.of(data.X), labels, loss, penalty, weights=weights, intercept=self.fit_intercept)]
@@ -166,12 +162,7 @@ class LogisticRegression(Classification):
         coef, ends = (x[:-1], x[-1]) if self.fit_intercept else (x, np.zeros(x.shape[1]))
         if self._shares() == (0.0, 0.0):  # nothing but the sum's being 0 chooses among equals
             coef = coef - coef.mean(axis=1, keepdims=True)
-        rows, ends = coef.T, ends - ends.mean()
-        if self._present.size < self.classes_.size:  # a class of which there is no row: the limit, nearly
-            every = np.zeros((self.classes_.size, rows.shape[1])), np.full(self.classes_.size, ends.min() - NEVER)
-            every[0][self._present], every[1][self._present] = rows, ends
-            rows, ends = every if self.fit_intercept else (every[0], np.zeros(self.classes_.size))
-        return {"coef_": rows.astype(dtype, order="C"), "intercept_": ends.astype(dtype)}
+        return self._whole({"coef_": coef.T.astype(dtype, order="C"), "intercept_": (ends - ends.mean()).astype(dtype)})
 
     def _pack(self) -> list[Array]:
         if not self._multinomial or np.shape(self.coef_)[0] != self.classes_.size:

@@ -185,6 +185,7 @@ class RidgeClassifier(Classification):
         if not self._labels:
             check_alphas(self.alpha, 1 if self.classes_.size == 2 else self.classes_.size)
             return super()._problems(data)
+        self._present = np.arange(self.classes_.size)
         check_alphas(self.alpha, data.targets.shape[1])
         rows, total = Rows.of(data.X), float(data.weights.sum())
         made: list[Any] = []

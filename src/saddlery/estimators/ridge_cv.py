@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_method_params
 
 from saddlery.estimators._complaint import complain
 from saddlery.estimators._folds import fold_paths, routed, router
@@ -142,7 +143,7 @@ class RidgeCV(MultiRegression):
         if self.cv is None:
             self._leave_one_out(data, alphas, scored)
         else:
-            self._cross_validate(data, y, alphas, split)
+            self._cross_validate(data, alphas, split, scored)
         model = self._model(self.alpha_).fit(X, y, sample_weight)
         self._take(model)
         return self
@@ -181,7 +182,7 @@ class RidgeCV(MultiRegression):
         mine, true = (predictions[:, 0], data.targets[:, 0]) if flat else (predictions, data.targets)
         return np.array([scorer(Given(), mine, true, **scored)])
 
-    def _cross_validate(self, data: Data, y: Any, alphas: Array, split: dict[str, Any]) -> None:
+    def _cross_validate(self, data: Data, alphas: Array, split: dict[str, Any], scored: dict[str, Any]) -> None:
         if self.store_cv_results:
             raise ValueError("cv!=None and store_cv_results=True are incompatible")
         if self.alpha_per_target:
@@ -191,14 +192,12 @@ class RidgeCV(MultiRegression):
         folds = list(check_cv(self.cv).split(data.X, targets, **split))
         falling = strongest_first("alpha", alphas)
         grid = [{"alpha": alpha} for alpha in falling]
-        paths = fold_paths(
-            self._model(),
-            data,
-            folds,
-            [grid],
-            lambda model, test: scorer(model, data.X[test], targets[test]),
-            self.n_jobs,
-        )[0]
+
+        def score(model: Linear, test: Array) -> float:
+            given = _check_method_params(data.X, scored, indices=test)
+            return float(scorer(model, data.X[test], targets[test], **given))
+
+        paths = fold_paths(self._model(), data, folds, [grid], score, self.n_jobs)[0]
         means = np.array([fold.scores for fold in paths]).mean(axis=0)
         first = int(np.argmax([means[np.flatnonzero(falling == alpha)[0]] for alpha in alphas]))
         self.alpha_ = float(alphas[first])
@@ -233,29 +232,27 @@ class Given:
 
 
 def left_out_errors(data: Data, intercept: bool) -> Callable[[float], Array]:
-    """alpha -> the errors of rows, each predicted by a model that was fitted without it."""
-    s, total = data.weights, float(data.weights.sum())
-    roots = np.sqrt(s)
-    mean = np.asarray((s @ data.X) / total if intercept else np.zeros(data.X.shape[1]), dtype=np.float64)
-    middle = (s @ data.targets) / total if intercept else np.zeros(data.targets.shape[1])
-    centred = roots[:, None] * (data.targets - middle)
-    tall = data.X.shape[0] > data.X.shape[1]
-    T, values = by_columns(data.X, roots, mean) if tall else by_rows(data.X, roots, mean)
+    """alpha -> the errors of rows, each predicted by a model that was fitted without it; 0 for rows of weight 0."""
+    live = np.flatnonzero(data.weights)
+    X, Y, s = data.X[live], data.targets[live], data.weights[live]
+    roots, total, tall = np.sqrt(s), float(s.sum()), live.size > data.X.shape[1]
+    mean = np.asarray((s @ X) / total if intercept else np.zeros(X.shape[1]), dtype=np.float64)
+    middle = (s @ Y) / total if intercept else np.zeros(Y.shape[1])
+    centred = roots[:, None] * (Y - middle)
+    T, values = by_columns(X, roots, mean) if tall else by_rows(X, roots, mean, intercept)
     inner = T.T @ centred
     own = s / total if intercept and tall else np.zeros(s.size)
-    used = np.ones(values.size)
-    if intercept and not tall:  # the direction of the intercept is not penalised
-        used[np.argmax(np.abs(T.T @ roots))] = 0.0
 
     def errors(alpha: float) -> Array:
-        shrunk = used / (values + alpha)
+        shrunk = 1.0 / (values + alpha)
         if tall:
             errors, rest = centred - T @ (inner * shrunk[:, None]), 1.0 - own - (T * T) @ shrunk
         else:  # both over alpha
             errors, rest = T @ (inner * shrunk[:, None]), (T * T) @ shrunk
+        made = np.zeros(data.targets.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
-            made = errors / (rest * roots)[:, None]
-        return np.asarray(np.where(roots[:, None] > 0.0, made, 0.0))
+            made[live] = errors / (rest * roots)[:, None]
+        return made
 
     return errors
 
@@ -274,9 +271,15 @@ def by_columns(X: Any, roots: Array, mean: Array) -> tuple[Array, Array]:
     return B @ vectors, np.maximum(values, 0.0)
 
 
-def by_rows(X: Any, roots: Array, mean: Array) -> tuple[Array, Array]:
-    """Q and L of B B' = Q L Q'."""
+def by_rows(X: Any, roots: Array, mean: Array, intercept: bool) -> tuple[Array, Array]:
+    """Q and L of B B' = Q L Q'; beside an intercept without its direction, the roots', which is not penalised."""
     dense = X.toarray() if hasattr(X, "tocsr") else X
     B = roots[:, None] * (np.asarray(dense, dtype=np.float64) - mean)
-    values, vectors = la.eigh(B @ B.T)
-    return vectors, np.maximum(values, 0.0)
+    gram = B @ B.T
+    if not intercept:
+        values, vectors = la.eigh(gram)
+        return vectors, np.maximum(values, 0.0)
+    unit = roots / np.linalg.norm(roots)
+    above = 2.0 * float(np.trace(gram)) + 1.0  # its eigenvalue is 0: made the largest, it is the last
+    values, vectors = la.eigh(gram + above * np.outer(unit, unit))
+    return vectors[:, :-1], np.maximum(values[:-1], 0.0)
