@@ -56,7 +56,8 @@ class MethodInfo(NamedTuple):
 def method(name: str, /, **parameters: Any) -> Algorithm:
     """A method by name, with parameters: ``method("adasdca+", option="I", shrink=10)``."""
     if name not in METHODS:
-        near = difflib.get_close_matches(str(name), METHODS, n=1, cutoff=0.4)
+        swapped = [each for each in METHODS if sorted(each) == sorted(str(name))]  # letters in another order
+        near = swapped or difflib.get_close_matches(str(name), METHODS, n=1, cutoff=0.4)
         hint = f" did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"there is no method {name!r};{hint} the methods are auto, {', '.join(METHODS)}")
     made = METHODS[name]

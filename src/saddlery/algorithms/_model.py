@@ -22,6 +22,7 @@ Array = NDArray[Any]
 
 WORK = 1e9  # entries of H that sweeps may touch in all, beyond the least there are
 SWEEPS, ROUNDS, TRIES = 5, 60, 6  # of coordinate descent between two linear systems; of both; of lengths of a move
+FEW = 400  # loose coordinates at most of which the null space is looked for
 CLOSE = 1e-7  # of the first distance from the solution: that of a model whose pieces have settled
 SINGULAR = 1e-14  # a pivot, or an eigenvalue, of a matrix with ones on its diagonal that is taken for 0
 
@@ -39,6 +40,7 @@ def minimise(g: Any, lam: float, H: Array, r: Array, x: Array, free: int) -> Arr
         times = min(SWEEPS << number // 5, max(SWEEPS, int(left)))  # more where the system does not end it soon
         left -= times
         sweep(g, H, model.diagonal, x, r, model.last, times)
+        x, r = model.slide(x, r)
         p, loose, bend = model.pieces(x, r)
         if not loose.any():
             break
@@ -79,6 +81,48 @@ class Model:
         bend = (1.0 / np.where(loose, slope, 1.0) - 1.0) * self.diagonal  # the prox's slope is 1 / (1 + bend / diag)
         penalised = np.arange(x.size) < self.last
         return p, loose, np.where(bend > 1.001 * self.lam + 1e-6 * self.diagonal, bend, self.lam * penalised)
+
+    def slide(self, x: Array, r: Array) -> tuple[Array, Array]:
+        """Along the null space of the loose part of H, where the model is as steep as g, until coordinates are 0.
+
+        Where there are more loose coordinates than H has rank no linear system says which of them to leave: with an l1
+        penalty all but as many as the rank become 0, one after the other.
+        """
+        if self.lam > 0.0 or prox(self.g, 1e-12, 1.0) != 0.0 or prox(self.g, -1e-12, 1.0) != 0.0:
+            return x, r  # strongly convex, or without a kink at 0
+        for _ in range(2 * x.size):
+            p, loose, _ = self.pieces(x, r)
+            steep = self.diagonal * (x - p)  # of the model and g together
+            enters = loose & (x == 0.0) & (np.arange(x.size) < self.last)
+            d = self._aside(loose & ~enters, steep)
+            if d is None and enters.any():  # one more, the one that wants it most
+                first = int(np.argmax(np.where(enters, np.abs(steep) / np.sqrt(self.diagonal), -1.0)))
+                d = self._aside((loose & ~enters) | (np.arange(x.size) == first), steep)
+            if d is None:
+                break
+            ahead = np.flatnonzero((x * d < 0.0) & (np.arange(x.size) < self.last))
+            if not ahead.size:
+                break
+            steps = -x[ahead] / d[ahead]
+            t = float(steps.min())
+            x, r = x + t * d, r + t * (self.H @ d)
+            x[ahead[steps <= t * (1.0 + 1e-14)]] = 0.0
+        return x, r
+
+    def _aside(self, some: Array, steep: Array) -> Array | None:
+        """Downhill along the null space of some of H's rows and columns; None where that is no way down."""
+        k = int(some.sum())
+        if k < 2 or k > FEW:
+            return None
+        scale = 1.0 / np.sqrt(self.diagonal[some])
+        values, vectors = la.eigh(self.H[np.ix_(some, some)] * scale[:, None] * scale, check_finite=False)
+        null = vectors[:, values <= 1e-12 * k]
+        ahead = null.T @ (scale * steep[some])
+        if not float(ahead @ ahead) > 1e-16 * float(np.square(scale * steep[some]).sum()) + 1e-300:
+            return None
+        d = np.zeros(some.size)
+        d[some] = -scale * (null @ ahead)
+        return d
 
     def off(self, x: Array, p: Array) -> float:
         """How far x is from solving the model: max sqrt(diag) |x - p|."""

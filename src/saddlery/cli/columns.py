@@ -51,6 +51,8 @@ class Columns(NamedTuple):
             if place in dropped:
                 refuse(f"column {target!r} is both the target and dropped")
         features = [k for k in left if k != place]
+        if names is not None:
+            _apart(path, names, features)
         if not features:
             refuse(f"{path} has {width} column{'s' * (width > 1)}, which leaves no feature")
         return cls(features, place, every)
@@ -73,6 +75,18 @@ class Columns(NamedTuple):
         if all(is_number(word) and np.isfinite(float(word)) for word in words):
             return np.array([float(word) for word in words])
         return np.array(words)
+
+
+def _apart(path: Path, names: list[str], features: list[int]) -> None:
+    """Refuse features of one name: a model that is fitted with them finds neither again."""
+    for k in features:
+        others = [j + 1 for j in features if names[j] == names[k]]
+        if len(others) > 1:
+            said = " and ".join(str(j) for j in others)
+            refuse(
+                f"{path} has {len(others)} columns called {names[k]!r} ({said}); rename one, or leave one out "
+                f"(--drop {others[-1]})"
+            )
 
 
 def _kept(path: Path, names: list[str], keep: Sequence[str], target: str | None) -> Columns:

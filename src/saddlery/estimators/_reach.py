@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from saddlery.algorithms import METHODS, Algorithm, missing
@@ -21,15 +22,16 @@ from saddlery.algorithms._auto import proved
 from saddlery.algorithms._system import quadratic, size
 from saddlery.certificate import Certificate, certify
 from saddlery.loop import solve
-from saddlery.problem import Problem
+from saddlery.problem import ERM, Problem
 from saddlery.result import History, Result, Row, Status
 from saddlery.terms import _verbs
 
 Array = NDArray[Any]
 
 SMALL = 100_000  # stored entries up to which a problem is finished to rounding
-PATIENCE, SLOWLY = 2, 15  # certificates without progress that end the way to rounding; where f is not smooth
+PATIENCE, SLOWLY = 3, 15  # certificates without progress that end the way to rounding; where f is not smooth
 ROUNDING = 1e-24  # of P(0): a gap that ends it too
+WARM: set[Any] = set()  # kinds of problems that this process has compiled
 LARGEST = 30_000_000  # entries of dense data of which Newton's method may make copies
 HEAVY = 1.0  # seconds, about, that a step of it may take where epochs are not foreseen
 SHORT = 40  # epochs of its trial on data that are not small
@@ -98,11 +100,29 @@ class Reached:
 def reach(problem: Problem, how: How, start: Any = None) -> Reached:
     """Solve one problem."""
     auto = isinstance(how.solver, str) and (how.solver == "auto" or how.solver in THEIRS)
+    if how.max_time is not None and how.max_iter > 0:
+        warm_up(problem, how)
     if auto and finishes(problem):
         return _small(problem, how, start)
     if auto and few_columns(problem, how.tol):
         return _small(problem, replace(how, finish=False), start, SHORT)
     return _of(problem, _solve(problem, "auto" if auto else how.solver, how, start))
+
+
+def warm_up(problem: Problem, how: How) -> None:
+    """Compile, or load, what a run of this kind calls, so that the time that is given is not spent on it."""
+    kind = (type(problem.f), type(problem.g), type(problem.coupling.rows.view), str(how.solver), problem.intercept)
+    if kind in WARM or problem.q > 50:
+        return
+    WARM.add(kind)
+    _, places = np.unique(problem.b, return_index=True)
+    some = np.sort(places[: max(8, problem.q)])  # a row of every class
+    rows = problem.coupling.rows.matrix()[some]
+    little = ERM(rows, problem.b[some], problem.f, problem.g, intercept=problem.intercept)
+    auto = isinstance(how.solver, str) and how.solver in ("auto", *THEIRS)
+    for method in ("newton", "auto") if auto else (how.solver,):
+        if not (method == "newton" and missing(METHODS["newton"], little)):
+            solve(little, method, tol=0.0, max_epochs=2)
 
 
 def few_columns(problem: Problem, tol: float) -> bool:
@@ -113,16 +133,23 @@ def few_columns(problem: Problem, tol: float) -> bool:
     """
     if missing(METHODS["newton"], problem) or problem.gamma == 0.0:
         return False
-    n, k, q, stored = problem.n, size(problem), problem.q, problem.coupling.rows.stored
-    dense = stored > n * problem.d / q / 2
-    if dense and stored > LARGEST:
+    n, stored, step = problem.n, problem.coupling.rows.stored, step_seconds(problem)
+    if stored > n * problem.d / problem.q / 2 and stored > LARGEST:
         return False
-    product = n * float(k) * k * 2e-10 if dense else stored * (stored / n) * q * q * 3e-9
-    step = product + k**3 * 1e-10 + n * q * 1e-7 + 5e-4
     if problem.lam == 0.0 or not _verbs.affine(problem.g):
         return step <= HEAVY
     steps = 2 if quadratic(problem) else 8
-    return steps * step < proved(problem) * math.log(1.0 / max(tol, 1e-15)) * (6e-9 * stored + 3e-8 * n)
+    q = problem.q
+    epoch = 6e-9 * stored * q + (3e-8 if q == 1 else 3e-7 * q) * n
+    return steps * step < proved(problem) * math.log(1.0 / max(tol, 1e-15)) * epoch
+
+
+def step_seconds(problem: Problem) -> float:
+    """What a step of Newton's method takes, about."""
+    n, k, q, stored = problem.n, size(problem), problem.q, problem.coupling.rows.stored
+    dense = stored > n * problem.d / q / 2
+    product = n * float(k) * k * 2e-10 if dense else stored * (stored / n) * q * q * 3e-9
+    return product + k**3 * 1e-10 + n * q * 1e-7 + 2e-5 * q * q + 5e-4
 
 
 def _small(problem: Problem, how: How, start: Any, first: int = TRIAL) -> Reached:
@@ -146,7 +173,8 @@ def _small(problem: Problem, how: How, start: Any, first: int = TRIAL) -> Reache
 
 def finishes(problem: Problem) -> bool:
     """Is the problem small enough to be finished by Newton's method?"""
-    return problem.coupling.rows.stored <= SMALL and not missing(METHODS["newton"], problem)
+    stored = problem.coupling.rows.stored
+    return stored <= SMALL and not missing(METHODS["newton"], problem) and step_seconds(problem) <= HEAVY
 
 
 def _newton(problem: Problem, how: How, start: Any) -> Reached:
