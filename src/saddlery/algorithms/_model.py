@@ -27,10 +27,10 @@ CLOSE = 1e-7  # of the first distance from the solution: that of a model whose p
 SINGULAR = 1e-14  # a pivot, or an eigenvalue, of a matrix with ones on its diagonal that is taken for 0
 
 
-def minimise(g: Any, lam: float, H: Array, r: Array, x: Array, free: int) -> Array:
+def minimise(g: Any, lam: float, H: Array, r: Array, x: Array, free: int, wide: bool = False) -> Array:
     """The minimiser; the last `free` coordinates (intercepts) carry no penalty, others one of modulus lam.
 
-    Not finite where there is none.
+    `wide`: has H less rank than rows? Not finite where there is no minimiser.
     """
     model = Model(g, lam, H, np.maximum(np.diagonal(H), SINGULAR * max(float(np.diagonal(H).max()), 1e-300)), free)
     x, r = x.copy(), r.copy()
@@ -40,7 +40,7 @@ def minimise(g: Any, lam: float, H: Array, r: Array, x: Array, free: int) -> Arr
         times = min(SWEEPS << number // 5, max(SWEEPS, int(left)))  # more where the system does not end it soon
         left -= times
         sweep(g, H, model.diagonal, x, r, model.last, times)
-        x, r = model.slide(x, r)
+        x, r = model.slide(x, r) if wide else (x, r)
         p, loose, bend = model.pieces(x, r)
         if not loose.any():
             break
@@ -105,8 +105,14 @@ class Model:
                 break
             steps = -x[ahead] / d[ahead]
             t = float(steps.min())
-            x, r = x + t * d, r + t * (self.H @ d)
-            x[ahead[steps <= t * (1.0 + 1e-14)]] = 0.0
+            moved = x + t * d
+            moved[ahead[steps <= t * (1.0 + 1e-14)]] = 0.0
+            step = moved - x
+            bent = self.H @ step
+            gained = penalties(self.g, moved, self.last) - penalties(self.g, x, self.last)
+            if not float(r @ step) + float(step @ bent) / 2.0 + gained < 0.0:
+                break
+            x, r = moved, r + bent
         return x, r
 
     def _aside(self, some: Array, steep: Array) -> Array | None:

@@ -128,7 +128,8 @@ class Newton:
             aim, cost = at - linear(problem, A, loss.curvature(z), r), size(problem)
         else:
             H = self._hessian(problem, A, loss, z)
-            aim, cost = minimise(problem.g, problem.lam, H, r, at, x.size - d), d
+            wide = x.size > problem.coupling.m
+            aim, cost = minimise(problem.g, problem.lam, H, r, at, x.size - d, wide), d
             aim[:d] = problem.space.prox(aim[:d], 0.0)  # rounding can lead out of the domain
         aim = shifted(problem, aim, -means)
         memory["x"], t, gain = _towards(problem, loss, x, aim, z, u)
