@@ -85,12 +85,14 @@ def fit(
     estimator = made(model, given | {"solver": solver_of(solver)}, list(more or []))
     found = read(data, target=target, drop=drop, form=form)
     y = target_of(found, model)
+    doubts = many_classes(model, y)
+    for line in doubts:  # before a fit that may be long
+        say(line)
     seconds, said = fitted(estimator, found, y)
-    said += many_classes(model, y)
     if out is not None:
         write(out, estimator.save)
     about = described(estimator, model, found, y, seconds)
-    about |= {"warnings": said, "output": None if out is None else str(out)}
+    about |= {"warnings": said + doubts, "output": None if out is None else str(out)}
     if json:
         show_json(about)
     else:
