@@ -165,12 +165,12 @@ def solved(H: Array, r: Array) -> Array:
     unit, right = H * scale[:, None] * scale, (scale * r.T).T
     try:
         factor = la.cho_factor(unit, lower=True, check_finite=False)
-        if np.diagonal(factor[0]).min() ** 2 > SINGULAR:
-            made = la.cho_solve(factor, right, check_finite=False)
-            made += la.cho_solve(factor, right - unit @ made, check_finite=False)
-            return np.asarray((scale * made.T).T)
     except la.LinAlgError:
-        made = right  # singular
+        factor = None  # singular
+    if factor is not None and np.diagonal(factor[0]).min() ** 2 > SINGULAR:
+        made = la.cho_solve(factor, right, check_finite=False)
+        made += la.cho_solve(factor, right - unit @ made, check_finite=False)
+        return np.asarray((scale * made.T).T)
     values, vectors = la.eigh(unit, check_finite=False)
     kept = values > SINGULAR * values.size
     made = vectors[:, kept] @ ((vectors[:, kept].T @ right).T / values[kept]).T

@@ -28,11 +28,12 @@ from saddlery.terms import _verbs
 
 Array = NDArray[Any]
 
+# What follows, and the numbers of `_raise_or_lower`, are heuristics: they change how soon, not what is reached.
 MOST = 3000  # rows of the linear system
-HALVINGS = 30
+HALVINGS = 30  # of a step
 GROWTH = 4.0  # of sigma, with each new centre
 STEEPEST = 1e3  # sigma at most, over its unit: y = y_k + sigma (z - ...) is right to sigma times rounding
-CLOSE = 1e-3  # times the start's: the slope at which the nearest smooth loss is taken anew
+CLOSE = 1e-3  # of the longest step for this y_k: one so short ends it, and y_k is taken anew
 
 
 SMALL = Need(
@@ -88,7 +89,9 @@ class Newton:
     paper: ClassVar[str] = (
         "Lee, Sun and Saunders 2014 (proximal Newton); of none of the five papers: for small problems"
     )
-    proved: ClassVar[str] = "descent; locally quadratic for twice differentiable f, else superlinear"
+    proved: ClassVar[str] = (
+        "descent; for smooth f locally quadratic, or superlinear; else what is of the proximal point method"
+    )
     cost: ClassVar[str] = "O(n d^2 + d^3) a step, d columns or, for L2, min(n, d)"
     needs: ClassVar[tuple[Need, ...]] = (SEPARABLE, HERE, SMALL, EASED, KNOWN)
 
@@ -137,7 +140,7 @@ class Newton:
         if problem.gamma == 0.0:
             self._recentre(problem, memory, loss, float(np.abs(memory["x"] - x).max()) if t == 1.0 else math.inf)
         state.epoch += 1
-        state.passes += 2.0 + cost / problem.q
+        state.passes += 2.0 + cost / problem.q  # two products, and H, which is as much work as it has columns
         return state
 
     def _hessian(self, problem: Problem, A: Any, loss: Loss, z: Array) -> Array:

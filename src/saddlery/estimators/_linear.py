@@ -183,9 +183,10 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         starts = self._starts(problems)
         with Ears(self, X, y, sample_weight) as ears:
             heard = ears.of(lambda row: self._unpack([row.x], data.X.dtype)) if len(problems) == 1 else None
-            reached = self._solve(problems, starts, self._how(heard))
+            how = self._how(heard)
+            reached = self._solve(problems, starts, how)
             self._keep(data, problems, reached)
-        complain(type(self).__name__, list(zip(problems, reached, strict=True)), self._how())
+        complain(type(self).__name__, list(zip(problems, reached, strict=True)), how)
         if any(each.status is Status.INTERRUPTED for each in reached) and within("sklearn.model_selection"):
             raise KeyboardInterrupt  # the search is to end, not only this fit
         return self

@@ -66,6 +66,11 @@ class How:
     finish: bool = True  # go on to rounding at all
     callback: Callable[[Row], Any] | None = None
 
+    @property
+    def auto(self) -> bool:
+        """Is the method to be chosen here?"""
+        return isinstance(self.solver, str) and self.solver in ("auto", *THEIRS)
+
     def less(self, epochs: int, seconds: float) -> How:
         """What is left of the budgets."""
         left = None if self.max_time is None else max(self.max_time - seconds, 0.0)
@@ -99,7 +104,7 @@ class Reached:
 
 def reach(problem: Problem, how: How, start: Any = None) -> Reached:
     """Solve one problem."""
-    auto = isinstance(how.solver, str) and (how.solver == "auto" or how.solver in THEIRS)
+    auto = how.auto
     if how.max_time is not None and how.max_iter > 0:
         warm_up(problem, how)
     if auto and finishes(problem):
@@ -119,8 +124,7 @@ def warm_up(problem: Problem, how: How) -> None:
     some = np.sort(places[: max(8, problem.q)])  # a row of every class
     rows = problem.coupling.rows.matrix()[some]
     little = ERM(rows, problem.b[some], problem.f, problem.g, intercept=problem.intercept)
-    auto = isinstance(how.solver, str) and how.solver in ("auto", *THEIRS)
-    for method in ("newton", "auto") if auto else (how.solver,):
+    for method in ("newton", "auto") if how.auto else (how.solver,):
         if not (method == "newton" and missing(METHODS["newton"], little)):
             solve(little, method, tol=0.0, max_epochs=2)
 

@@ -46,13 +46,14 @@ class Family:
         self.shift = float(np.median(b[live])) if intercept else 0.0
         self.rows, self.b, self.weights, self.epsilon = rows, b - self.shift, weights, epsilon
         self.alpha, self.intercept = alpha, intercept
+        self.made: dict[str, Any] = {}  # of rows and weights, which every sigma shares
 
     def at(self, sigma: float) -> Problem:
         """P_sigma."""
-        penalty = penalty_of(0.0, self.alpha * sigma)
-        return ERM(
-            self.rows, self.b / sigma, Huber(self.epsilon), penalty, weights=self.weights, intercept=self.intercept
-        )
+        loss, penalty = Huber(self.epsilon), penalty_of(0.0, self.alpha * sigma)
+        problem = ERM(self.rows, self.b / sigma, loss, penalty, weights=self.weights, intercept=self.intercept)
+        problem.__dict__["made"] = self.made
+        return problem
 
     def inward(self, w: Array, sigma: float) -> Array:
         """x of P_sigma, from coefficients (with their intercept)."""

@@ -189,6 +189,3 @@ def steepest(model: Linear, data: Data) -> float:
         u = np.maximum(-u, 0.0) if getattr(model, "positive", False) else np.abs(u)
         steep = max(steep, float(u.max()))
     return steep
-
-
-__all__ = ["Path", "along", "grid_of", "regularization_path"]

@@ -213,9 +213,6 @@ class RidgeClassifier(Classification):
             return super().predict(X)
         return np.asarray((self.decision_function(X).reshape(-1, self.classes_.size) > 0.0).astype(np.int64))
 
-    def _epochs(self, epochs: list[int]) -> Any:
-        return np.array(epochs, dtype=np.int32)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
